@@ -54,8 +54,8 @@ def told_openmp(task: Task, data: TaskData) -> dict[str, Float64]:
     cyclic = data.spaces[0].settings.index((*data.spaces[0].settings[0][:2], 1))
     seconds, one, other = (data.known[:, column] for column in (0, task.baselines["one thread"], cyclic))
     columns = np.log2(np.stack([seconds, one / seconds, other / seconds], axis=1))
-    found = {"its time to a factor of ten": np.floor(np.log10(seconds))[:, None], "its time": columns[:, :1]}
-    return found | {
+    columns_by_title = {"its time to a factor of ten": np.floor(np.log10(seconds))[:, None], "its time": columns[:, :1]}
+    return columns_by_title | {
         "its time and one thread's": columns[:, :2],
         "its time, one thread's, schedule(static, 1)'s": columns,
     }
@@ -86,32 +86,32 @@ def hindsight(data: TaskData) -> dict[str, Int64]:
     others = same & ~np.eye(len(data), dtype=bool)
     far = np.where(others, np.abs(size[:, None] - size[None, :]), np.inf)
     nearest = others & (far == far.min(axis=1, keepdims=True))
-    found = {}
+    choices = {}
     for title, known in (("in hindsight", same), ("at its other sizes", others), ("at its nearest size", nearest)):
-        found[f"best of the kernel {title}"] = choice = data.default.copy()
+        choices[f"best of the kernel {title}"] = choice = data.default.copy()
         for row in np.flatnonzero(known.any(axis=1)):
             choice[row] = np.nanargmin(np.log(data.known[known[row]]).mean(axis=0))
-    return found
+    return choices
 
 
 def tried(data: TaskData, folds: Sequence[Fold]) -> dict[str, Int64]:
     """The best of the default and settings that complement it, the same for all kernels of a space. (n,) each."""
-    found = {f"the default and {count - 1} fixed, the best kept": data.default.copy() for count in TRIED}
+    choices = {f"the default and {count - 1} fixed, the best kept": data.default.copy() for count in TRIED}
     space = np.array([id(one) for one in data.spaces])
     for training, test in folds:
         for one in np.unique(space):
-            seen, asked = (rows[space[rows] == one] for rows in (training, test))
-            for count, choice in zip(TRIED, found.values(), strict=True):
+            seen, unseen = (rows[space[rows] == one] for rows in (training, test))
+            for count, choice in zip(TRIED, choices.values(), strict=True):
                 runs = covering_lists(data.known[seen], count)
-                choice[asked] = runs[data.known[asked][:, runs].argmin(axis=1)]
-    return found
+                choice[unseen] = runs[data.known[unseen][:, runs].argmin(axis=1)]
+    return choices
 
 
 def families(data: TaskData) -> dict[str, float]:
     """The oracle's speedup by family of kernels, the largest first."""
     gain = data.paid_baseline / data.paid[np.arange(len(data)), data.labels]
-    found = {name: geometric_mean(gain[data.suite == name]) for name in np.unique(data.suite).tolist()}
-    return dict(sorted(found.items(), key=lambda one: -one[1]))
+    gains = {name: geometric_mean(gain[data.suite == name]) for name in np.unique(data.suite).tolist()}
+    return dict(sorted(gains.items(), key=lambda one: -one[1]))
 
 
 def luck(data: TaskData) -> dict[str, float]:
@@ -127,13 +127,13 @@ def figures(task: Task, data: TaskData, runs: Any, less: Any = None) -> dict[str
     """Figures of (S, n) settings, and what they win over those of who knows ``less``."""
     every, kinds = np.arange(len(data)), figures_of(task, "", data)
     each = [kinds.of_run(run, every) for run in runs]
-    found: dict[str, Any] = {key: float(np.mean([one[key] for one in each])) for key in KEYS}
+    means: dict[str, Any] = {key: float(np.mean([one[key] for one in each])) for key in KEYS}
     logs = kinds.per_sample(runs, every)["speedup"]
-    found["interval"] = group_interval(logs, data.group, statistic=np.exp)
+    means["interval"] = group_interval(logs, data.group, statistic=np.exp)
     if less is not None:
         gain = logs - kinds.per_sample(less, every)["speedup"]
-        found["gain"] = [float(np.exp(gain.mean())), *group_interval(gain, data.group, statistic=np.exp)]
-    return found
+        means["gain"] = [float(np.exp(gain.mean())), *group_interval(gain, data.group, statistic=np.exp)]
+    return means
 
 
 def read(name: str) -> tuple[Task, str, MeasuredTable, TaskData]:
@@ -152,14 +152,14 @@ def told_by(task: Task, table: MeasuredTable, data: TaskData) -> dict[str, Float
 def rows_of(task: Task, table: MeasuredTable, data: TaskData) -> list[tuple[str, Features, Protocol, str]]:
     """What heads are trained for: kind, what is known, how it is cut, and the row that knows less."""
     blind, code = Evaluation.prepare(task, data, rows=["no_code", "both"]).features
-    told = told_by(task, table, data)
-    time = next(key for key in told if key.endswith("its time"))
+    facts = told_by(task, table, data)
+    time = next(key for key in facts if key.endswith("its time"))
     unseen, base = task.protocol("kernel"), ("no code", "code")
-    found = [("unseen", replace(row, row=title), unseen, "") for row, title in zip((blind, code), base, strict=True)]
-    found += [("told", told_more(blind, f"no code, {key}", one), unseen, base[0]) for key, one in told.items()]
-    found.append(("told", told_more(code, f"code, {time}", told[time]), unseen, base[1]))
-    found.append(("seen", replace(code, row="code, kernel seen at other sizes"), SEEN, base[1]))
-    return [*found, ("seen, told", told_more(code, f"code, kernel seen, {time}", told[time]), SEEN, base[1])]
+    rows = [("unseen", replace(row, row=title), unseen, "") for row, title in zip((blind, code), base, strict=True)]
+    rows += [("told", told_more(blind, f"no code, {key}", one), unseen, base[0]) for key, one in facts.items()]
+    rows.append(("told", told_more(code, f"code, {time}", facts[time]), unseen, base[1]))
+    rows.append(("seen", replace(code, row="code, kernel seen at other sizes"), SEEN, base[1]))
+    return [*rows, ("seen, told", told_more(code, f"code, kernel seen, {time}", facts[time]), SEEN, base[1])]
 
 
 def answers(task: Task, data: TaskData, row: Features, protocol: Protocol) -> list[list[int]]:
@@ -182,25 +182,25 @@ def measure(name: str) -> dict[str, Any]:
     task, variant, measured, data = read(name)
     prefix = f"{variant}." if variant else ""
     records = {one: HERE / task.name / f"{prefix}{one}.json" for one in ("kernel", "family")}
-    kept = {one: load_report(path, task, data) for one, path in records.items()}
+    reports = {one: load_report(path, task, data) for one, path in records.items()}
     tries = [tried(data, list(task.protocol("kernel").split(data, seed))) for seed in range(SEEDS)]
     fixed: list[tuple[str, str, Any]] = [
-        ("committed", f"{title}, {one} unseen", kept[one].predictions(one, row))
-        for one in kept
+        ("committed", f"{title}, {one} unseen", reports[one].predictions(one, row))
+        for one in reports
         for row, title in (("no_code", "no code"), ("both", "code"))
     ]
-    fixed.append(("committed", "best of 3 that code prefers", kept["kernel"].best_of_three("kernel", "both")))
+    fixed.append(("committed", "best of 3 that code prefers", reports["kernel"].best_of_three("kernel", "both")))
     fixed += [("seen", title, choice[None]) for title, choice in hindsight(data).items()]
     fixed += [("tried", title, np.array([one[title] for one in tries])) for title in tries[0]]
     rows = [{"kind": kind, "title": title, **figures(task, data, runs)} for kind, title, runs in fixed]
-    said: dict[str, list[list[int]]] = {}
+    predictions: dict[str, list[list[int]]] = {}
     for kind, row, protocol, less in track(rows_of(task, measured, data), name):
-        said[row.row] = answers(task, data, row, protocol)
-        runs, rival = np.array(said[row.row]), np.array(said[less]) if less else None
+        predictions[row.row] = answers(task, data, row, protocol)
+        runs, rival = np.array(predictions[row.row]), np.array(predictions[less]) if less else None
         rows.append({"kind": kind, "title": row.row, **figures(task, data, runs, rival)})
     counts = {"samples": len(data), "groups": len(np.unique(data.group)), "seeds": SEEDS}
     oracle = {"luck": luck(data), "families": families(data)}
-    return {"data_hash": data.content_hash, **counts, **oracle, "said": said, "rows": rows}
+    return {"data_hash": data.content_hash, **counts, **oracle, "said": predictions, "rows": rows}
 
 
 def mark(name: str) -> str:
@@ -227,5 +227,5 @@ def table(record: dict[str, Any]) -> str:
 if __name__ == "__main__":
     record = json.loads(RECORD.read_text(encoding="utf-8")) if sys.argv[1:] else {}
     record |= {name: measure(name) for name in sys.argv[1:] or TABLES}
-    text = re.sub(r"\[[-\d.,eE\s]*\]", lambda found: re.sub(r"\s+", "", found[0]), json.dumps(record, indent=1))
+    text = re.sub(r"\[[-\d.,eE\s]*\]", lambda match: re.sub(r"\s+", "", match[0]), json.dumps(record, indent=1))
     RECORD.write_text(text + "\n", encoding="utf-8")

@@ -74,8 +74,8 @@ def autophase_counts(module: IRModule, instructions: Int32 | None = None) -> dic
     inside = np.zeros(count, dtype=bool)
     inside[arrays.block[rows]] = True
     source = np.repeat(np.arange(count), np.diff(arrays.successor_start))
-    kept = inside[source] & inside[arrays.successor]
-    source, target = source[kept], arrays.successor[kept]
+    reachable = inside[source] & inside[arrays.successor]
+    source, target = source[reachable], arrays.successor[reachable]
     outgoing, incoming = np.bincount(source, minlength=count), np.bincount(target, minlength=count)
     before, after = incoming[inside], outgoing[inside]
     size = np.bincount(arrays.block[rows], minlength=count)[inside]

@@ -64,8 +64,8 @@ def few(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.
     """Training rows of a share of their groups; smaller shares are part of larger ones."""
     names = np.unique(group[training])
     order = np.random.default_rng(seed).permutation(len(names))
-    kept = names[order[: max(2, round(share * len(names)))]]
-    return training[np.isin(group[training], kept)]
+    chosen = names[order[: max(2, round(share * len(names)))]]
+    return training[np.isin(group[training], chosen)]
 
 
 def first(training: np.ndarray, count: int, seed: int) -> np.ndarray:
@@ -73,7 +73,7 @@ def first(training: np.ndarray, count: int, seed: int) -> np.ndarray:
     return np.sort(np.random.default_rng(seed).permutation(training)[:count])
 
 
-def whole(folder: Path, variant: str, protocol: str, task: Task, data: TaskData) -> TaskReport | None:
+def full_report(folder: Path, variant: str, protocol: str, task: Task, data: TaskData) -> TaskReport | None:
     """The evaluation's own record, if it is there and of the same data; of a table of passes it has the task's name.
 
     Figures that `pass_tasks.py` publishes have that name, too, and nothing of what was said.
@@ -94,9 +94,9 @@ def score_of(task: Task, data: TaskData) -> str:
 def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
     """Mean figures of what was said, (n,) or (n, P), one array a seed."""
     if data.label_names:
-        told = [label_figures(data.label_table, run) for run in runs]
+        label_scores = [label_figures(data.label_table, run) for run in runs]
         areas = area_figures(data.label_table, np.array(runs), data.group)
-        return {key: float(np.mean([one[key] for one in told])) for key in told[0]} | areas
+        return {key: float(np.mean([one[key] for one in label_scores])) for key in label_scores[0]} | areas
     if data.target == "number":
         numbers = [number_figures(data.value, run) for run in runs]
         error = np.mean([(run - data.value) ** 2 for run in runs], axis=0)
@@ -144,13 +144,13 @@ def measure(
     seeds: int,
     jobs: int,
     folder: Path,
-    kept: dict[str, Any],
+    recorded: dict[str, Any],
     *,
     protocol_name: str = "kernel",
     counts: list[int] | None = None,
     sources: Sequence[KeptFeatures] = (),
 ) -> dict[str, Any]:
-    """Figures of each row at each point; those in ``kept`` that are of the same inputs are taken from there."""
+    """Figures of each row at each point; those in ``recorded`` that are of the same inputs are taken from there."""
     data = task.load(data_dir, variant)
     if sources:
         assert data_dir is not None
@@ -164,20 +164,20 @@ def measure(
         features = build_features(task, data, rows, encoder)
         model = {"name": encoder.name, "digest": encoder.features_digest}
     protocol = task.protocol(protocol_name)
-    report = whole(folder, variant, protocol_name, task, data)
+    report = full_report(folder, variant, protocol_name, task, data)
     work: dict[tuple[str, str], list[Job]] = {}
     tested = np.zeros(len(data), dtype=bool)
     for job in plan_jobs(target_of(data, task.select), data, features, [protocol], range(seeds)):
         tested[np.concatenate([test for _, test in job.folds])] = True
-        for point, own in points_of(job, data.group, counts or []).items():
-            work.setdefault((job.features.row, point), []).append(own)
+        for point, folds in points_of(job, data.group, counts or []).items():
+            work.setdefault((job.features.row, point), []).append(folds)
     inside = np.flatnonzero(tested)
     part = data.subset(inside)
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}
     for (row, point), together in track(sorted(work.items(), key=lambda item: item[0]), "points"):
         digests = {job.key: job.digest() for job in together}
         inputs = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
-        old = kept.get(row, {}).get(point, {})
+        old = recorded.get(row, {}).get(point, {})
         if old.get("inputs") != inputs:
             taken = report.known(digests) if report is not None else {}
             runs = [result.predictions[inside] for result in run_jobs(together, jobs, known=taken)]
@@ -240,26 +240,26 @@ def main() -> None:
     parser.add_argument("--first", default="", help="model whose rows have plain names")
     parser.add_argument("--records", type=Path, help="folder of the evaluation's own records [default: the output's]")
     parser.add_argument("--resume", action="store_true", help="take what the record holds of the same inputs")
-    given = parser.parse_args()
-    task = mirenc.get_task(given.task_file or given.task)
-    variant = task.check_variant(given.variant)
-    folder = given.output or Path(__file__).parent / task.name
+    arguments = parser.parse_args()
+    task = mirenc.get_task(arguments.task_file or arguments.task)
+    variant = task.check_variant(arguments.variant)
+    folder = arguments.output or Path(__file__).parent / task.name
     folder.mkdir(parents=True, exist_ok=True)
-    stem = ".".join(filter(None, (task.name if given.features else "", variant, "efficiency")))
-    kept = {}
-    if given.resume and (folder / f"{stem}.json").is_file():
-        kept = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))["figures"]
+    stem = ".".join(filter(None, (task.name if arguments.features else "", variant, "efficiency")))
+    recorded = {}
+    if arguments.resume and (folder / f"{stem}.json").is_file():
+        recorded = json.loads((folder / f"{stem}.json").read_text(encoding="utf-8"))["figures"]
     record = measure(
         task,
-        given.data,
+        arguments.data,
         variant,
-        given.seeds,
-        given.jobs,
-        given.records or folder,
-        kept,
-        protocol_name=given.protocol,
-        counts=given.counts,
-        sources=read_all(given.features, given.first) if given.features else (),
+        arguments.seeds,
+        arguments.jobs,
+        arguments.records or folder,
+        recorded,
+        protocol_name=arguments.protocol,
+        counts=arguments.counts,
+        sources=read_all(arguments.features, arguments.first) if arguments.features else (),
     )
     (folder / f"{stem}.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     plot(record, folder / f"{stem}.svg")

@@ -41,8 +41,8 @@ def main() -> None:
     options.add_argument("--spir", action="store_true", help="compile for spir64, to see what is not brought")
     options.add_argument("--as-read", action="store_true", help="leave out `bring`")
     options.add_argument("--output", type=Path, help="JSON lines, one a source")
-    given = options.parse_args()
-    compiling = {"compiler": given.compiler, "cflags": LIBCLC, "dialect": None if given.spir else OPENCL_X86}
+    arguments = options.parse_args()
+    compiling = {"compiler": arguments.compiler, "cflags": LIBCLC, "dialect": None if arguments.spir else OPENCL_X86}
     encoder = mirenc.load()  # the heads' model
     task = get_task("device_mapping")
     heads = {name: TaskHead.load(folder, task, encoder=encoder) for name, folder in ready_heads(task).items()}
@@ -65,7 +65,7 @@ def main() -> None:
                 refused.append((files[0], str(error).partition("error: ")[2].partition(". Mend the source")[0]))
                 continue
             try:
-                module = module if given.as_read else bring(module, OPENCL_X86)
+                module = module if arguments.as_read else bring(module, OPENCL_X86)
             except MirencError as error:
                 print(f"not brought: {files[0]}: {error}")
                 continue
@@ -82,7 +82,9 @@ def main() -> None:
                 ]
                 for name, head in heads.items()
             }
-            lines.append({"files": files, "cosine": cosine, **{f"same_{name}": found for name, found in same.items()}})
+            lines.append(
+                {"files": files, "cosine": cosine, **{f"same_{name}": agreement for name, agreement in same.items()}}
+            )
 
     nearest = np.array([max(line["cosine"]) for line in lines])
     every = np.array([value for line in lines for value in line["cosine"]])
@@ -94,13 +96,13 @@ def main() -> None:
         )
     for name in heads:
         same_rows = [value for line in lines for value in line[f"same_{name}"]]
-        own = [line[f"same_{name}"][int(np.argmax(line["cosine"]))] for line in lines]
+        nearest_same = [line[f"same_{name}"][int(np.argmax(line["cosine"]))] for line in lines]
         print(
             f"same decision, {name}: {sum(same_rows)} of {len(same_rows)} rows ({np.mean(same_rows):.1%}), "
-            f"{sum(own)} of {len(own)} sources ({np.mean(own):.1%})"
+            f"{sum(nearest_same)} of {len(nearest_same)} sources ({np.mean(nearest_same):.1%})"
         )
-    if given.output:
-        with given.output.open("w", encoding="utf-8") as stream:
+    if arguments.output:
+        with arguments.output.open("w", encoding="utf-8") as stream:
             for line in lines:
                 print(json.dumps(line), file=stream)
             for file, why in refused:
@@ -108,8 +110,8 @@ def main() -> None:
 
 
 def _preferred(head: TaskHead, module: IRModule, context: dict[str, str]) -> str:
-    (found,) = head.predict(module, context)
-    return found.preferred
+    (prediction,) = head.predict(module, context)
+    return prediction.preferred
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:

@@ -29,23 +29,23 @@ def main() -> None:
     """Compile three ways, embed, ask, count."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--compiler", help="a clang; default: what mirenc finds")
-    given = options.parse_args()
+    arguments = options.parse_args()
     encoder = mirenc.load()  # the heads' model
     task = get_task("device_mapping")
     heads = {name: TaskHead.load(folder, task, encoder=encoder) for name, folder in ready_heads(task).items()}
-    spir, own = (ReadOptions(compiler=given.compiler, dialect=dialect) for dialect in (None, OPENCL_X86))
+    spir, x86 = (ReadOptions(compiler=arguments.compiler, dialect=dialect) for dialect in (None, OPENCL_X86))
 
     cosine: dict[str, list[float]] = {"spir64": [], "spir64, brought": []}
     flips = 0
     files = sorted(KERNELS.glob("*.cl"))
     for path in files:
-        wanted = read_ir(path, options=own)
+        ordinary = read_ir(path, options=x86)
         foreign = read_ir(path, options=spir)
         for title, module in (("spir64", foreign), ("spir64, brought", bring(foreign, OPENCL_X86))):
-            vectors = encoder.embed([wanted, module], form="plain")
+            vectors = encoder.embed([ordinary, module], form="plain")
             cosine[title].append(_cosine(*vectors))
         for head in heads.values():  # which bring what they are asked about
-            answers = [head.predict(module, CONTEXT)[0].preferred for module in (wanted, foreign)]
+            answers = [head.predict(module, CONTEXT)[0].preferred for module in (ordinary, foreign)]
             flips += answers[0] != answers[1]
     for title, values in cosine.items():
         print(f"{title:16} mean cosine {np.mean(values):.3f}, least {min(values):.3f}")
@@ -55,16 +55,16 @@ def main() -> None:
     published = parse_ir(read_archive(dataset_folder("device_mapping"), "kernels_ir")[name], name=name)
     head = next(iter(heads.values()))
     path = KERNELS / "vector_add.cl"
-    ways = {
-        "dialect": read_ir(path, options=own),
+    readings = {
+        "dialect": read_ir(path, options=x86),
         "spir64": read_ir(path, options=spir),
         "spir64, brought": bring(read_ir(path, options=spir), OPENCL_X86),
     }
-    for title, module in ways.items():
+    for title, module in readings.items():
         vectors = encoder.embed([published, module], form="plain")
         print(f"vector_add, {title:16} cosine {_cosine(*vectors):.3f}")
-    found = head.predict(ways["spir64"], CONTEXT)[0]
-    print(f"vector_add, as spir64 to the head: distance {found.distance:.2f}")
+    prediction = head.predict(readings["spir64"], CONTEXT)[0]
+    print(f"vector_add, as spir64 to the head: distance {prediction.distance:.2f}")
 
 
 def _cosine(a: np.ndarray, b: np.ndarray) -> float:

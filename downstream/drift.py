@@ -76,18 +76,18 @@ def cosine(one: np.ndarray, other: np.ndarray) -> float:
 
 def compared(before: list[dict[str, dict[Any, Any]]], after: list[dict[str, dict[Any, Any]]]) -> dict[str, Any]:
     """Figures of one change."""
-    both: dict[str, list[tuple[Any, Any]]] = {kind: [] for kind in ("module", "function", "loop", "size")}
+    pairs_of: dict[str, list[tuple[Any, Any]]] = {kind: [] for kind in ("module", "function", "loop", "size")}
     for one, other in zip(before, after, strict=True):
-        for kind, pairs in both.items():
+        for kind, pairs in pairs_of.items():
             pairs += [(one[kind][key], other[kind][key]) for key in one[kind].keys() & other[kind].keys()]
-    found: dict[str, Any] = {kind: [cosine(*pair) for pair in both[kind]] for kind in ("module", "function")}
-    found = {
+    similarities: dict[str, Any] = {kind: [cosine(*pair) for pair in pairs_of[kind]] for kind in ("module", "function")}
+    similarities = {
         kind: {"count": len(each), "median": np.median(each), "low": np.quantile(each, 0.05)}
-        for kind, each in found.items()
+        for kind, each in similarities.items()
     }
-    same = [one == other for one, other in both["loop"]]
-    moved = [abs(np.expm1(other - one)) for one, other in both["size"]]
-    return found | {
+    same = [one == other for one, other in pairs_of["loop"]]
+    moved = [abs(np.expm1(other - one)) for one, other in pairs_of["size"]]
+    return similarities | {
         "loop": {"count": len(same), "same": np.mean(same)},
         "size": {"count": len(moved), "median": np.median(moved), "mean": np.mean(moved)},
     }
@@ -97,7 +97,7 @@ def main() -> None:
     """Read everything in all ways, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", dest="output", type=Path, required=True)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     sources = sorted(PROGRAMS.glob("*/*.c"))
     answers: dict[str, list[dict[str, dict[Any, Any]]]] = {}
     with progress("reading", (1 + len(CHANGES)) * len(sources)) as advance:
@@ -111,7 +111,7 @@ def main() -> None:
                 advance(note=name)
     rows = {name: compared(answers[BASE], answers[name]) for name in CHANGES}
     record = {"sources": len(sources), "base": f"{BASE}, as the tools compile a source", "rows": rows}
-    given.output.write_text(json.dumps(record, indent=1, default=float) + "\n", encoding="utf-8")
+    arguments.output.write_text(json.dumps(record, indent=1, default=float) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -171,7 +171,7 @@ def train(
     return head, spent
 
 
-def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: Rows, **how: Any) -> dict[str, Any]:
+def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: Rows, **options: Any) -> dict[str, Any]:
     """One arm on one fold: choices of the test rows, losses and held-out accuracies by epoch, seconds."""
     needed, place = np.unique(table.kernel[test], return_inverse=True)
     frozen = arm == "frozen"
@@ -180,9 +180,9 @@ def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: R
     @torch.no_grad()
     def choose(head: Head, *, embedded: bool) -> Rows:
         vectors = table.vectors[table.kernel[test]] if embedded else embed(live, needed.tolist())[place]
-        asked = table.data.default.copy()
-        asked[test] = head(torch.cat([table.context[test], vectors], 1)).argmax(1).numpy()
-        return table.data.resolve(asked)[test]
+        choice = table.data.default.copy()
+        choice[test] = head(torch.cat([table.context[test], vectors], 1)).argmax(1).numpy()
+        return table.data.resolve(choice)[test]
 
     def after_epoch(head: Head, loss: float) -> None:
         accuracy = float(np.mean(choose(head, embedded=frozen) == table.labels[test].numpy()))
@@ -191,15 +191,15 @@ def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: R
         print(f"  {arm}, epoch {len(curve['loss_by_epoch'])}: loss {loss:.4f}, held out {accuracy:.3f}", flush=True)
 
     seconds = {}
-    head, seconds["training"] = train(table, training, None if frozen else live, after_epoch=after_epoch, **how)
+    head, seconds["training"] = train(table, training, None if frozen else live, after_epoch=after_epoch, **options)
     started = clocks()
     choices = choose(head, embedded=False)  # a new kernel must be embedded in either arm
     seconds["inference"] = clocks() - started
     return {
         "choices": choices.tolist(),
         **curve,
-        **{f"{what}_seconds": round(float(wall), 4) for what, (wall, _) in seconds.items()},
-        **{f"{what}_cpu_seconds": round(float(cpu), 4) for what, (_, cpu) in seconds.items()},
+        **{f"{stage}_seconds": round(float(wall), 4) for stage, (wall, _) in seconds.items()},
+        **{f"{stage}_cpu_seconds": round(float(cpu), 4) for stage, (_, cpu) in seconds.items()},
     }
 
 
@@ -237,12 +237,12 @@ def figures(data: TaskData, folds: list[dict[str, Any]], embedding_seconds: list
     return out
 
 
-def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+def measure(arguments: argparse.Namespace, write: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Both arms on the first folds; ``write`` gets the record after each."""
-    task = mirenc.get_task(given.task_file or given.task)
-    protocol, variant = task.protocol("kernel"), task.check_variant(given.variant)
-    data = task.load(given.data, variant)
-    encoder = mirenc.load(given.model, backend="torch", cache=False)
+    task = mirenc.get_task(arguments.task_file or arguments.task)
+    protocol, variant = task.protocol("kernel"), task.check_variant(arguments.variant)
+    data = task.load(arguments.data, variant)
+    encoder = mirenc.load(arguments.model, backend="torch", cache=False)
     model: MIREncoder = encoder.runtime.model  # type: ignore[attr-defined]  # the torch runtime has one
     pieces, kernel = data.distinct_code
     kernels = read_kernels(encoder, [ir for ir, _ in pieces])
@@ -259,21 +259,23 @@ def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) 
         "protocol": protocol.title,
         "data_hash": data.content_hash,
         "model": {"name": encoder.name, "digest": encoder.files.digest},
-        "epochs": given.epochs,
+        "epochs": arguments.epochs,
         "threads": torch.get_num_threads(),
-        "rates": {"head": HEAD_RATE, "encoder": given.encoder_rate},
+        "rates": {"head": HEAD_RATE, "encoder": arguments.encoder_rate},
         "settings": {"encoder_decay": ENCODER_DECAY, "batch": BATCH, "hidden": list(HIDDEN), "clip": CLIP},
         "figures": {},
         "folds": [],
     }
-    how = {"epochs": given.epochs, "encoder_rate": given.encoder_rate}
+    options = {"epochs": arguments.epochs, "encoder_rate": arguments.encoder_rate}
     every = ((seed, *fold) for seed in count() for fold in protocol.split(data, seed))
-    for number, (seed, training, test) in enumerate(islice(every, given.folds)):
-        print(f"fold {number + 1} of {given.folds}: {len(training)} training rows, {len(test)} test rows", flush=True)
+    for number, (seed, training, test) in enumerate(islice(every, arguments.folds)):
+        print(
+            f"fold {number + 1} of {arguments.folds}: {len(training)} training rows, {len(test)} test rows", flush=True
+        )
         fold: dict[str, Any] = {"split_seed": seed, "training_seed": number, "test": test.tolist()}
         for arm in ARMS:
             live = LiveModel(copy.deepcopy(model), kernels)
-            fold[arm] = measure_arm(arm, table, live, training, test, seed=number, **how)
+            fold[arm] = measure_arm(arm, table, live, training, test, seed=number, **options)
         record["folds"].append(fold)
         record["figures"] = figures(data, record["folds"], embedding_seconds)
         write(record)
@@ -282,20 +284,20 @@ def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) 
 
 def table_text(record: dict[str, Any]) -> str:
     """The record as Markdown."""
-    found = record["figures"]
+    figures = record["figures"]
     title = f"{record['task']} {record['variant']}, {record['model']['name']}: {record['protocol']}"
     extent = f"{len(record['folds'])} folds, {record['epochs']} epochs, {record['threads']} threads"
     columns = "| Arm | accuracy ± sd of folds | training, s | inference, s |"
     lines = [f"{title}, {extent}", "", columns, "|---|---|---|---|"]
     for arm in ARMS:
-        own = found[arm]
-        accuracy = f"{100 * own['accuracy']:.1f} ± {100 * own['accuracy_sd']:.1f}"
-        lines.append(f"| {arm} | {accuracy} | {own['training_seconds']:.2f} | {own['inference_seconds']:.2f} |")
-    low, high = (100 * bound for bound in found["pooled_gain_interval"])
-    over_rows = f"over rows {100 * found['pooled_gain']:+.1f} [{low:+.1f}, {high:+.1f}] (95 %, over kernels)"
-    lines += ["", f"fine_tuned - frozen: {100 * found['gain']:+.1f} points, mean of folds; {over_rows}"]
-    ratio = f"{found['training_ratio']:.0f} (processor time: {found['training_cpu_ratio']:.0f})"
-    embedded = f"with {found['embedding_seconds']:.1f} s of embedding {found['training_ratio_with_embedding']:.1f}"
+        of_arm = figures[arm]
+        accuracy = f"{100 * of_arm['accuracy']:.1f} ± {100 * of_arm['accuracy_sd']:.1f}"
+        lines.append(f"| {arm} | {accuracy} | {of_arm['training_seconds']:.2f} | {of_arm['inference_seconds']:.2f} |")
+    low, high = (100 * bound for bound in figures["pooled_gain_interval"])
+    over_rows = f"over rows {100 * figures['pooled_gain']:+.1f} [{low:+.1f}, {high:+.1f}] (95 %, over kernels)"
+    lines += ["", f"fine_tuned - frozen: {100 * figures['gain']:+.1f} points, mean of folds; {over_rows}"]
+    ratio = f"{figures['training_ratio']:.0f} (processor time: {figures['training_cpu_ratio']:.0f})"
+    embedded = f"with {figures['embedding_seconds']:.1f} s of embedding {figures['training_ratio_with_embedding']:.1f}"
     lines.append(f"seconds of training, fine_tuned / frozen: {ratio}; {embedded}")
     return "\n".join(lines)
 
@@ -313,18 +315,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder-rate", type=float, default=ENCODER_RATE, help="learning rate of the encoders")
     parser.add_argument("--threads", type=int, default=1, help="torch's; part of the record")
     parser.add_argument("--output", type=Path, help="folder [default: downstream/TASK]")
-    given = parser.parse_args(arguments)
-    if min(given.folds, given.epochs, given.threads) < 1:
+    parsed = parser.parse_args(arguments)
+    if min(parsed.folds, parsed.epochs, parsed.threads) < 1:
         parser.error("--folds, --epochs and --threads take a whole number from 1 up")
-    torch.set_num_threads(given.threads)
+    torch.set_num_threads(parsed.threads)
 
     def write(record: dict[str, Any]) -> None:
-        folder = given.output or Path(__file__).parent / record["task"]
+        folder = parsed.output or Path(__file__).parent / record["task"]
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(record) + "\n"
         (folder / f"fine_tuning.{record['model']['name']}.json").write_text(text, encoding="utf-8")
 
-    print(table_text(measure(given, write)))
+    print(table_text(measure(parsed, write)))
 
 
 if __name__ == "__main__":

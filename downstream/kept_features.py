@@ -100,12 +100,12 @@ def read_kept(path: str | Path) -> KeptFeatures:
         No such file, or a damaged one.
     """
     try:
-        with np.load(path, allow_pickle=False) as kept:
-            about = json.loads(str(kept["about"]))
+        with np.load(path, allow_pickle=False) as stored:
+            about = json.loads(str(stored["about"]))
             if about["format"] != FORMAT:
                 raise TaskError(f"{path}: features of format {about['format']}; {FORMAT} is needed. Compute them anew")
-            parts = {name.removeprefix("part."): kept[name] for name in kept.files if name.startswith("part.")}
-            hashes = np.char.decode(kept["hashes"], "ascii")
+            parts = {name.removeprefix("part."): stored[name] for name in stored.files if name.startswith("part.")}
+            hashes = np.char.decode(stored["hashes"], "ascii")
             if not parts or {len(one) for one in parts.values()} != {len(hashes)}:
                 raise ValueError("parts of different lengths")
             return KeptFeatures(about["source"], about["digest"], hashes, parts, about["note"])
@@ -126,30 +126,30 @@ def read_all(paths: Sequence[Path], first: str = "") -> list[KeptFeatures]:
         As `read_kept`; no file, none of that model, or two of one source.
     """
     files = [one for path in paths for one in (sorted(path.glob("*.npz")) if path.is_dir() else [path])]
-    found = [read_kept(path) for path in files]
-    models = [one.source for one in found if one.digest]
-    if not found or (first and first not in models):
+    tables = [read_kept(path) for path in files]
+    models = [one.source for one in tables if one.digest]
+    if not tables or (first and first not in models):
         raise TaskError(
             f"{', '.join(map(str, paths))}: features of {', '.join(models) or 'no model'}; wanted: {first or 'some'}. "
             "Type: python downstream/pass_features.py"
         )
     place: dict[str, Path] = {}
-    for one, path in zip(found, files, strict=True):
+    for one, path in zip(tables, files, strict=True):
         if one.source in place:
             raise TaskError(
                 f"{place[one.source]} and {path} are both of {one.source}, and rows are told apart by that name. Give "
                 "one of them"
             )
         place[one.source] = path
-    return sorted(found, key=lambda one: bool(first) and one.source != first)
+    return sorted(tables, key=lambda one: bool(first) and one.source != first)
 
 
 def model_of(sources: Sequence[KeptFeatures]) -> dict[str, Any]:
     """Name and digest of the first model, as records keep them, "" without any; ``others``: digest of each further."""
     models = {one.source: one.digest for one in sources if one.digest}
     first, *others = models or [""]
-    found: dict[str, Any] = {"name": first, "digest": models.get(first, "")}
-    return {**found, "others": {name: models[name] for name in others}} if others else found
+    first_model: dict[str, Any] = {"name": first, "digest": models.get(first, "")}
+    return {**first_model, "others": {name: models[name] for name in others}} if others else first_model
 
 
 def taught_rows(sources: Sequence[KeptFeatures]) -> set[str]:
@@ -163,16 +163,16 @@ def known_rows(sources: Sequence[KeptFeatures]) -> dict[str, tuple[KeptFeatures,
     The first model's have plain names, those of any other ``both:NAME``.
     """
     models = [one.source for one in sources if one.digest]
-    found: dict[str, tuple[KeptFeatures, str]] = {}
+    rows_by_name: dict[str, tuple[KeptFeatures, str]] = {}
     for source in sources:
         if source.digest:
             rows = [row for row in CODE_ROWS if row != "both_histogram"]
             rows += [name for name in source.parts if name not in rows]
             suffix = "" if source.source == models[0] else f":{source.source}"
-            found |= {f"{row}{suffix}": (source, row) for row in rows}
+            rows_by_name |= {f"{row}{suffix}": (source, row) for row in rows}
         else:
-            found |= {row: (source, row) for row in source.parts}
-    return found
+            rows_by_name |= {row: (source, row) for row in source.parts}
+    return rows_by_name
 
 
 def features_of(
@@ -206,7 +206,7 @@ def features_of(
             continue
         if row not in known:
             raise TaskError(f"no file of features has row {row!r}; available: no_code, {', '.join(known)}")
-        source, own = known[row]
+        source, part_row = known[row]
         place = {one: number for number, one in enumerate(source.hashes.tolist())}
         missing = [one for one in hashes if one not in place]
         if missing:
@@ -216,7 +216,7 @@ def features_of(
             )
         chosen = np.array([place[one] for one in hashes])
         parts = {name: matrix[chosen].astype(np.float32) for name, matrix in source.parts.items()}
-        code = _of_row(own, parts)
+        code = _of_row(part_row, parts)
         result.append(Features(row, np.concatenate([context, code], axis=1), context.shape[1], "", source.note))
     return result
 
@@ -234,13 +234,13 @@ def features_of_table(
     hashes = {piece.name: piece.ir_hash for piece in read_compiled(folder).pieces}
     known = known_rows(sources)
     have = [set(known[row][0].hashes.tolist()) for row in rows if row in known]
-    kept = [row for row, one in enumerate(data.samples) if all(hashes[one.name] in names for names in have)]
-    if not kept:
+    complete = [row for row, one in enumerate(data.samples) if all(hashes[one.name] in names for names in have)]
+    if not complete:
         raise TaskError(f"{folder}: the features are of other pieces. Type: python downstream/pass_features.py")
-    if len(kept) < len(data):  # a subset has a hash of its own
-        data = data.subset(np.array(kept))
-    own = [hashes[sample.name] for sample in data.samples]
-    return data, features_of(sources, own, context_matrix(task, data), rows)
+    if len(complete) < len(data):  # a subset has a hash of its own
+        data = data.subset(np.array(complete))
+    code_hashes = [hashes[sample.name] for sample in data.samples]
+    return data, features_of(sources, code_hashes, context_matrix(task, data), rows)
 
 
 def _of_row(row: str, parts: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float64]:
@@ -248,5 +248,5 @@ def _of_row(row: str, parts: Mapping[str, NDArray[np.float32]]) -> NDArray[np.fl
     if row not in CODE_ROWS:
         return parts[row].astype(np.float64)
     each = range(len(next(iter(parts.values()))))
-    found = [code_vector(row, {name: matrix[one] for name, matrix in parts.items()}) for one in each]
-    return np.array(found, dtype=np.float64)
+    vectors = [code_vector(row, {name: matrix[one] for name, matrix in parts.items()}) for one in each]
+    return np.array(vectors, dtype=np.float64)

@@ -117,9 +117,9 @@ def prepared(chunk: list[Code]) -> tuple[list[dict[str, str]], list[str]]:
         names: dict[str, str] = {}
 
         def note(mangled: list[str], names: dict[str, str] = names) -> list[str]:
-            found = default_worker().demangle(mangled)
-            names |= zip(mangled, found, strict=True)
-            return found
+            demangled = default_worker().demangle(mangled)
+            names |= zip(mangled, demangled, strict=True)
+            return demangled
 
         try:
             text = default_worker().canonicalise(one.text.encode("utf-8", "surrogateescape"))
@@ -142,8 +142,8 @@ def write_code(code: Sequence[Code], path: Path, jobs: int) -> list[str]:
         progress("reading", len(code)) as advance,
     ):
         rows: list[dict[str, str]] = []
-        for chunk, (made, wrong) in run(prepared, code, jobs):
-            rows += made
+        for chunk, (written, wrong) in run(prepared, code, jobs):
+            rows += written
             failed += wrong
             advance(len(chunk))
         # In few groups: what is like something before it costs next to nothing.
@@ -181,41 +181,41 @@ def of_source(chunk: list[Code], source: str, model: str, device: str, threads: 
             read.append((one, one.module()))
         except MirencError as error:
             failed.append(f"{one.hash[:12]}: {error}")
-    found: list[dict[str, np.ndarray]] = []
+    parts_of_code: list[dict[str, np.ndarray]] = []
     missing = 0
     if source == "ir2vec":
         vectors, missing = ir2vec_vectors([ir2vec_text(one.text, module, one.region) for one, module in read])
         # A flow that runs in circles makes numbers up to 7e10, which would hide all others. As logarithms it does best.
-        found = [{"ir2vec": np.sign(vector) * np.log1p(np.abs(vector))} for vector in vectors]
+        parts_of_code = [{"ir2vec": np.sign(vector) * np.log1p(np.abs(vector))} for vector in vectors]
     elif source == "counted":
-        found = [counted_features(module, one.region) for one, module in read]
+        parts_of_code = [counted_features(module, one.region) for one, module in read]
     else:
         reader = CodeReader(encoder_of(model, device, threads), histogram=False)
         try:
-            found = [parts for (parts,) in reader.of_modules([(module, [one.region]) for one, module in read])]
+            parts_of_code = [parts for (parts,) in reader.of_modules([(module, [one.region]) for one, module in read])]
         except MirencError:  # of one of them: alone, each is told
-            kept = []
+            readable = []
             for one, module in read:
                 try:
-                    found += reader(module, [one.region])
-                    kept.append((one, module))
+                    parts_of_code += reader(module, [one.region])
+                    readable.append((one, module))
                 except MirencError as error:
                     failed.append(f"{one.hash[:12]}: {error}")
-            read = kept
-    names = list(found[0]) if found else []
-    parts = {name: np.stack([one[name] for one in found]) for name in names}
+            read = readable
+    names = list(parts_of_code[0]) if parts_of_code else []
+    parts = {name: np.stack([one[name] for one in parts_of_code]) for name in names}
     return Made([one.hash for one, _ in read], parts, failed, missing)
 
 
-def run(work: Callable[..., Any], code: Sequence[Code], jobs: int, *given: Any) -> Iterator[tuple[list[Code], Any]]:
+def run(work: Callable[..., Any], code: Sequence[Code], jobs: int, *extra: Any) -> Iterator[tuple[list[Code], Any]]:
     """Each chunk with what became of it, in order."""
     chunks = list(chunks_of(code))
     if jobs == 1:
-        yield from ((chunk, work(chunk, *given)) for chunk in chunks)
+        yield from ((chunk, work(chunk, *extra)) for chunk in chunks)
         return
     # spawn: a forked child would share the parent's connection to LLVM.
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from zip(chunks, pool.map(work, chunks, *map(itertools.repeat, given)), strict=True)
+        yield from zip(chunks, pool.map(work, chunks, *map(itertools.repeat, extra)), strict=True)
 
 
 def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str, jobs: int) -> list[str]:
@@ -223,40 +223,40 @@ def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str
     digest = mirenc.load(model).features_digest if model else ""
     name = mirenc.load(model).name if model else source
     path = folder / f"{name}.npz"
-    whole = read_kept(path) if path.is_file() else None
-    if whole is not None and whole.digest != digest:
+    stored = read_kept(path) if path.is_file() else None
+    if stored is not None and stored.digest != digest:
         raise SystemExit(
-            f"{path} is of another model of that name ({whole.digest[:12]}). Move it away, or name a folder"
+            f"{path} is of another model of that name ({stored.digest[:12]}). Move it away, or name a folder"
         )
-    have = set() if whole is None else set(whole.hashes.tolist())
+    have = set() if stored is None else set(stored.hashes.tolist())
     left = [one for one in code if one.hash not in have]
-    zeros = 0 if whole is None or source != "ir2vec" else int((~whole.parts["ir2vec"].any(axis=1)).sum())
+    zeros = 0 if stored is None or source != "ir2vec" else int((~stored.parts["ir2vec"].any(axis=1)).sum())
     failed: list[str] = []
     waiting: list[KeptFeatures] = []
     saved = time.monotonic()
 
     def save() -> None:
-        nonlocal whole, saved
+        nonlocal stored, saved
         for one in waiting:
-            whole = one if whole is None else whole.joined(one)
+            stored = one if stored is None else stored.joined(one)
         waiting.clear()
-        if whole is not None:
-            whole.save(path)
+        if stored is not None:
+            stored.save(path)
         saved = time.monotonic()
 
     threads = 1 if jobs > 1 else 0
     with progress(name, len(left)) as advance:
-        for chunk, made in run(of_source, left, jobs, source, model, device, threads):
-            zeros += made.missing
-            failed += made.failed
+        for chunk, computed in run(of_source, left, jobs, source, model, device, threads):
+            zeros += computed.missing
+            failed += computed.failed
             note = f"IR2Vec gave no vector for {zeros} files: zeros" if source == "ir2vec" and zeros else ""
-            if made.hashes:
-                waiting.append(KeptFeatures(name, digest, np.array(made.hashes), made.parts, note))
+            if computed.hashes:
+                waiting.append(KeptFeatures(name, digest, np.array(computed.hashes), computed.parts, note))
             if time.monotonic() - saved > SAVE_SECONDS:
                 save()
             advance(len(chunk))
     save()
-    count = 0 if whole is None else len(whole.hashes)
+    count = 0 if stored is None else len(stored.hashes)
     print(f"{path}: {count} pieces, {len(left) - len(failed)} of them new")
     return failed
 
@@ -272,20 +272,20 @@ def main() -> None:
     parser.add_argument("--model", action="append", default=[], help="name or folder; may be repeated")
     parser.add_argument("--device", default="cpu", help="of the models")
     parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args()
-    if given.output is None and (given.counted or given.ir2vec or given.model):
+    arguments = parser.parse_args()
+    if arguments.output is None and (arguments.counted or arguments.ir2vec or arguments.model):
         parser.error("name the folder of the features: -o FEATURES")
-    code = read_code(given.table)
+    code = read_code(arguments.table)
     failed: list[str] = []
-    if given.code is not None:
-        failed += write_code(code, given.code, given.jobs)
-    if given.output is not None:
-        given.output.mkdir(parents=True, exist_ok=True)
+    if arguments.code is not None:
+        failed += write_code(code, arguments.code, arguments.jobs)
+    if arguments.output is not None:
+        arguments.output.mkdir(parents=True, exist_ok=True)
     for source in ("counted", "ir2vec"):
-        if getattr(given, source):
-            failed += add(code, given.output, source, "", "cpu", given.jobs)
-    for model in given.model:
-        failed += add(code, given.output, "model", model, given.device, given.jobs)
+        if getattr(arguments, source):
+            failed += add(code, arguments.output, source, "", "cpu", arguments.jobs)
+    for model in arguments.model:
+        failed += add(code, arguments.output, "model", model, arguments.device, arguments.jobs)
     for one in sorted(set(failed)):
         print(one, file=sys.stderr)
     sys.exit(1 if failed else 0)

@@ -49,20 +49,22 @@ def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, 
     rows = report.rows(protocol)
     data, inside = report.data, np.flatnonzero(report.tested(protocol))
     group = data.group[inside]
-    found: dict[str, dict[str, list[float]]] = {}
+    beaten: dict[str, dict[str, list[float]]] = {}
     others = [row for row in rows if row in WITHOUT]
     if data.label_names:
         truth = data.label_table[inside]
-        told = truth.any(axis=0) & ~truth.all(axis=0)
+        varying = truth.any(axis=0) & ~truth.all(axis=0)
 
         def pairs_of(row: str) -> RankedPairs:
-            each = report.predictions(protocol, row)[:, inside][:, :, told]
-            return RankedPairs.mean([RankedPairs.of(truth[:, told], said, group) for said in each])
+            each = report.predictions(protocol, row)[:, inside][:, :, varying]
+            return RankedPairs.mean([RankedPairs.of(truth[:, varying], predicted, group) for predicted in each])
 
         def gains_of(row: str) -> dict[str, list[float]]:
-            own = pairs[row]
+            of_row = pairs[row]
             return {
-                other: [own.area - pairs[other].area, *own.interval(pairs[other])] for other in others if other != row
+                other: [of_row.area - pairs[other].area, *of_row.interval(pairs[other])]
+                for other in others
+                if other != row
             }
 
         with ThreadPoolExecutor(jobs) as pool:
@@ -70,27 +72,27 @@ def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, 
             return dict(zip(rows, pool.map(gains_of, rows), strict=True))
     values = {}
     for row in rows:
-        said = report.predictions(protocol, row)
+        predicted = report.predictions(protocol, row)
         if data.target == "costs":
-            cost = data.paid[np.arange(len(data)), said]
+            cost = data.paid[np.arange(len(data)), predicted]
             values[row] = np.log(data.paid_baseline / cost).mean(axis=0)[inside]
         else:
-            values[row] = -np.abs(said - data.value).mean(axis=0)[inside]
+            values[row] = -np.abs(predicted - data.value).mean(axis=0)[inside]
     for row in rows:
         gains = {other: values[row] - values[other] for other in others if other != row}
-        found[row] = {other: [float(gain.mean()), *group_interval(gain, group)] for other, gain in gains.items()}
-    return found
+        beaten[row] = {other: [float(gain.mean()), *group_interval(gain, group)] for other, gain in gains.items()}
+    return beaten
 
 
 def figures_of(
     report: TaskReport, record: dict[str, Any], protocol: str, seconds: float, jobs: int, table: str
 ) -> dict[str, Any]:
     """What is published of a record, as it was saved."""
-    kept = {key: value for key, value in record.items() if key not in ("protocols", "figures")}
+    settings = {key: value for key, value in record.items() if key not in ("protocols", "figures")}
     run = next(iter(record["protocols"][protocol]["seeds"].values()))
     tested = report.tested(protocol)
     return {
-        **kept,
+        **settings,
         "table": table,
         "protocol": protocol,
         "title": record["protocols"][protocol]["title"],
@@ -111,32 +113,32 @@ def evaluate(
     variant: str,
     features: list[Features],
     model: Any,
-    given: Any,
+    arguments: Any,
     table: str,
     taught: set[str],
 ) -> None:
     """One task and variant under each protocol, into records."""
-    for protocol in given.protocol or [one.name for one in task.protocols]:
+    for protocol in arguments.protocol or [one.name for one in task.protocols]:
         fair = [row for row in features if protocol == HELD_OUT.name or row.row not in taught]
         prepared = Evaluation(task, data, variant, model, fair)
         name = ".".join(filter(None, (task.name, variant, protocol, "json")))
-        path = given.records / name
+        path = arguments.records / name
         previous = [load_report(path, task, data)] if path.is_file() else []
         started = time.monotonic()
         with progress(path.stem, None) as advance:
             report: TaskReport = prepared.run(
                 [protocol],
-                seeds=range(given.seeds),
-                jobs=given.jobs,
+                seeds=range(arguments.seeds),
+                jobs=arguments.jobs,
                 advance=advance,
                 previous=previous,
-                keep=lambda found, path=path: found.save(path),
+                keep=lambda report, path=path: report.save(path),
             )
         seconds = time.monotonic() - started
-        report.save(path, given.jobs)
+        report.save(path, arguments.jobs)
         record = json.loads(path.read_text(encoding="utf-8"))
-        found = figures_of(report, record, protocol, seconds, given.jobs, table)
-        (given.output / name).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        figures = figures_of(report, record, protocol, seconds, arguments.jobs, table)
+        (arguments.output / name).write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
         print(f"{path.stem}: {seconds:.0f} s")
 
 
@@ -154,25 +156,28 @@ def main() -> None:
     parser.add_argument("--protocol", action="append", help="may be repeated [default: all of the task]")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args()
-    for folder in (given.output, given.records):
+    arguments = parser.parse_args()
+    for folder in (arguments.output, arguments.records):
         folder.mkdir(parents=True, exist_ok=True)
-    sources = read_all(given.features, given.first)
-    rows = given.row or ["no_code", *sorted(known_rows(sources), key=lambda row: row not in WITHOUT)]
-    for name in given.task or TASKS:
+    sources = read_all(arguments.features, arguments.first)
+    rows = arguments.row or ["no_code", *sorted(known_rows(sources), key=lambda row: row not in WITHOUT)]
+    for name in arguments.task or TASKS:
         task = get_task(name)
         for variant in task.variants:
-            if given.variant and variant not in given.variant:
+            if arguments.variant and variant not in arguments.variant:
                 continue
             try:
-                whole = task.load(given.table, variant)
+                complete = task.load(arguments.table, variant)
             except TaskError as error:
                 print(f"{name} {variant}: left out: {error}")
                 continue
-            data, features = features_of_table(given.table, task, whole, sources, rows)
-            if len(data) < len(whole):
-                print(f"{name} {variant}: {len(whole) - len(data)} of {len(whole)} pieces have no features: left out")
-            evaluate(task, data, variant, features, model_of(sources), given, whole.content_hash, taught_rows(sources))
+            data, features = features_of_table(arguments.table, task, complete, sources, rows)
+            if len(data) < len(complete):
+                left_out = len(complete) - len(data)
+                print(f"{name} {variant}: {left_out} of {len(complete)} pieces have no features: left out")
+            evaluate(
+                task, data, variant, features, model_of(sources), arguments, complete.content_hash, taught_rows(sources)
+            )
 
 
 if __name__ == "__main__":

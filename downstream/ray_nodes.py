@@ -65,12 +65,12 @@ def pack(folder: Path, rows: int, target: Path) -> None:
 def on_cluster(source: Path, target: Path, work: Path, kill: bool) -> dict[str, Any]:
     """Embed by two nodes; what became of it but for the vectors."""
     caches = [{"MIRENC_CACHE": str(work / f"cache-{target.stem}-{node}")} for node in "ab"]
-    how: dict[str, Any] = {"num_cpus": 1, "object_store_memory": STORE}
-    head = {**how, "env_vars": caches[0], "_system_config": PATIENCE}
+    resources: dict[str, Any] = {"num_cpus": 1, "object_store_memory": STORE}
+    head = {**resources, "env_vars": caches[0], "_system_config": PATIENCE}
     cluster = Cluster(initialize_head=True, connect=False, head_node_args=head)
-    second = cluster.add_node(**how, env_vars=caches[1])
+    second = cluster.add_node(**resources, env_vars=caches[1])
     cluster.wait_for_nodes()
-    started, found = time.monotonic(), {"nodes": 2}
+    started, record = time.monotonic(), {"nodes": 2}
     writer, taken = None, 0
     groups = row_groups([source])
     ray.init(cluster.address)
@@ -79,33 +79,33 @@ def on_cluster(source: Path, target: Path, work: Path, kill: bool) -> dict[str, 
         writer = writer or VectorWriter(target, Maker.from_json(json.loads(rows.schema.metadata[b"mirenc"])))
         writer.add_rows(rows)
         taken += len(rows)
-        if "second_node_wrote" not in found and taken >= sum(count for *_, count in groups) / 4:
+        if "second_node_wrote" not in record and taken >= sum(count for *_, count in groups) / 4:
             # Only a node's own workers write into its cache.
-            kept = Path(caches[1]["MIRENC_CACHE"]).rglob("*")
-            found |= {
+            cached = Path(caches[1]["MIRENC_CACHE"]).rglob("*")
+            record |= {
                 "after_rows": taken,
-                "second_node_wrote": sum(one.stat().st_size for one in kept if one.is_file()),
+                "second_node_wrote": sum(one.stat().st_size for one in cached if one.is_file()),
             }
             if kill:
                 cluster.remove_node(second, allow_graceful=False)
     assert writer is not None
     with writer:
         pass
-    found["seconds"] = round(time.monotonic() - started, 1)
+    record["seconds"] = round(time.monotonic() - started, 1)
     ray.shutdown()
     cluster.shutdown()
-    return found
+    return record
 
 
 def against(one: VectorTable, other: VectorTable) -> dict[str, Any]:
     """What the second has of the first."""
     missing, known = set(one.files) - set(other.files), set(other.files)
-    found = {"rows": len(other), "lost": len(missing), "twice": len(other) - len(known)}
-    found |= {"same_order": one.files == other.files, "same_maker": one.maker == other.maker}
+    comparison = {"rows": len(other), "lost": len(missing), "twice": len(other) - len(known)}
+    comparison |= {"same_order": one.files == other.files, "same_maker": one.maker == other.maker}
     if one.files == other.files:
-        found["difference"] = float(difference(other.vectors, one.vectors))
-        found["equal_to_the_bit"] = float((one.vectors == other.vectors).all(axis=1).mean())
-    return found
+        comparison["difference"] = float(difference(other.vectors, one.vectors))
+        comparison["equal_to_the_bit"] = float((one.vectors == other.vectors).all(axis=1).mean())
+    return comparison
 
 
 def main() -> None:
@@ -115,12 +115,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("-o", dest="output", type=Path, required=True)
     parser.add_argument("--work", type=Path, help="a folder; what an earlier run made there is not made again")
-    given = parser.parse_args()
-    work = given.work or Path(tempfile.mkdtemp(prefix="ray-nodes-"))
+    arguments = parser.parse_args()
+    work = arguments.work or Path(tempfile.mkdtemp(prefix="ray-nodes-"))
     source, alone = work / "corpus.parquet", work / "one.parquet"
     record: dict[str, Any] = {"ray": ray.__version__, "python": platform.python_version()}
     if not source.exists():
-        pack(given.folder, given.rows, source)
+        pack(arguments.folder, arguments.rows, source)
     if not alone.exists():
         command = [
             sys.executable,
@@ -147,8 +147,8 @@ def main() -> None:
     for name in ("node_killed", "two_nodes"):
         target = work / f"{name}.parquet"
         record[name] = on_cluster(source, target, work, name == "node_killed") | against(one, read_vectors(target))
-        given.output.write_text(json.dumps(record, indent=1) + "\n")
-    if given.work is None:
+        arguments.output.write_text(json.dumps(record, indent=1) + "\n")
+    if arguments.work is None:
         shutil.rmtree(work)
 
 

@@ -35,11 +35,11 @@ READY = Path(mirenc.__file__).parent / "decide" / "ready"
 
 def shipped(names: Sequence[str], kind: type[Task], *, others: bool = False) -> list[tuple[Task, str]]:
     """Tasks of a kind (or of no such kind) and their variants: those named, or all that ship a head."""
-    found = []
+    pairs = []
     for task in map(mirenc.get_task, names or mirenc.list_tasks()):
         if isinstance(task, kind) != others:
-            found += [(task, variant) for variant in (task.variants if names else ready_heads(task))]
-    return found
+            pairs += [(task, variant) for variant in (task.variants if names else ready_heads(task))]
+    return pairs
 
 
 def fit_measured(names: Sequence[str]) -> None:
@@ -60,13 +60,15 @@ def fit_compiled(task: Task, variant: str, table: Path, files: list[Path], model
     sources = read_all(files, encoder.name)
     if model_of(sources)["digest"] != encoder.features_digest:
         raise SystemExit(f"{files}: features are of another {encoder.name} than the installed one. Compute them anew")
-    whole = task.load(table, variant)
-    data, (features,) = features_of_table(table, task, whole, sources, ["both"])
+    complete = task.load(table, variant)
+    data, (features,) = features_of_table(table, task, complete, sources, ["both"])
     with threadpool_limits(1):
         head = fit_head(task, data, encoder, variant=variant, features=features)
     folder = head.save(ready / f"{task.name}.{variant or 'all'}")
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    lacking = f"{len(whole) - len(data)} of {len(whole)} pieces have no features; " if len(data) < len(whole) else ""
+    lacking = (
+        f"{len(complete) - len(data)} of {len(complete)} pieces have no features; " if len(data) < len(complete) else ""
+    )
     return f"{folder.name}: {lacking}{size:.1f} MB, worth {head.evidence.worth}, {head.head.weights_}"
 
 
@@ -79,17 +81,17 @@ def main() -> None:
     parser.add_argument("--model", help="name or folder [default: the default model]")
     parser.add_argument("-o", "--output", type=Path, default=READY, help="folder of the heads [default: the package's]")
     parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args()
-    if given.passes is None:
-        fit_measured(given.tasks)
+    arguments = parser.parse_args()
+    if arguments.passes is None:
+        fit_measured(arguments.tasks)
         return
-    if not given.features:
+    if not arguments.features:
         parser.error("heads of a table of passes need --features")
     work = (
-        delayed(fit_compiled)(*one, given.passes, given.features, given.model, given.output)
-        for one in shipped(given.tasks, CompiledTask)
+        delayed(fit_compiled)(*one, arguments.passes, arguments.features, arguments.model, arguments.output)
+        for one in shipped(arguments.tasks, CompiledTask)
     )
-    for line in Parallel(n_jobs=given.jobs, return_as="generator")(work):
+    for line in Parallel(n_jobs=arguments.jobs, return_as="generator")(work):
         print(line)
 
 

@@ -54,8 +54,8 @@ def over_compiler(row: str, figures: dict[str, Any]) -> str:
 
 def headroom(figures: dict[str, Any]) -> str:
     """Geometric mean over the samples that the oracle speeds up by more than 5 %, and their share."""
-    found = figures.get("headroom_geometric")
-    return "" if found is None else f"{found:.3f} ({100 * figures['headroom']:.0f} %)"
+    speedup = figures.get("headroom_geometric")
+    return "" if speedup is None else f"{speedup:.3f} ({100 * figures['headroom']:.0f} %)"
 
 
 def speed_lines(record: dict[str, Any], rows: dict[str, dict[str, Any]]) -> list[list[str]]:
@@ -157,20 +157,20 @@ def update(folder: Path) -> int:
 
 def between(text: str, mark: str, body: str, document: Path) -> str:
     """The text of a document with another body between the marks of a table."""
-    found = re.search(rf"(<!-- table {re.escape(mark)} -->).*?(<!-- end -->)", text, re.DOTALL)
-    if found is None:
+    match = re.search(rf"(<!-- table {re.escape(mark)} -->).*?(<!-- end -->)", text, re.DOTALL)
+    if match is None:
         raise SystemExit(f"{document}: no marks for table {mark}. Add: <!-- table {mark} --> and <!-- end -->")
-    return f"{text[: found.end(1)]}\n{body}\n{text[found.start(2) :]}"
+    return f"{text[: match.end(1)]}\n{body}\n{text[match.start(2) :]}"
 
 
 def tasks_table() -> str:
     """Each folder of a task with its title, and what its README says in short."""
     lines = ["| Task | Tables |", "|---|---|"]
     for readme in sorted(HERE.glob("*/README.md")):
-        found = re.match(r"# (.*)\s+<!-- in short: (.*) -->", readme.read_text(encoding="utf-8"))
-        if found is None:
+        match = re.match(r"# (.*)\s+<!-- in short: (.*) -->", readme.read_text(encoding="utf-8"))
+        if match is None:
             raise SystemExit(f"{readme}: no title and short line. Begin with: # TITLE, then <!-- in short: WHAT -->")
-        lines.append(f"| [{found[1]}]({readme.parent.name}/README.md) | {found[2]} |")
+        lines.append(f"| [{match[1]}]({readme.parent.name}/README.md) | {match[2]} |")
     return "\n".join(lines)
 
 

@@ -47,10 +47,10 @@ def read(folder: Path) -> tuple[TaskData, np.ndarray, list[str]]:
     data = get_task("size_after").load(folder, "Oz")
     row = {piece.name: number for number, piece in enumerate(table.pieces)}
     places = np.array([row[sample.name] for sample in data.samples])
-    kept = np.flatnonzero(np.isfinite(sizes[places, 0]))
+    complete = np.flatnonzero(np.isfinite(sizes[places, 0]))
     return (
-        replace(data.subset(kept), content_hash=table.content_hash),
-        sizes[places[kept]],
+        replace(data.subset(complete), content_hash=table.content_hash),
+        sizes[places[complete]],
         [one.pipeline for one in table.lists],
     )
 
@@ -61,10 +61,10 @@ def predict(
     """log(size / size after -Oz) of held-out pieces under lists of a fold that the head was not shown. (m, N - 1)."""
     training, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
     fold = np.random.default_rng(seed).permutation(len(lists) - 1) % folds
-    said = np.zeros((len(test), len(lists) - 1))
+    predicted = np.zeros((len(test), len(lists) - 1))
     for number in range(folds):
         known = np.array([0, *(1 + np.flatnonzero(fold != number))])
-        asked = np.array([0, *(1 + np.flatnonzero(fold == number))])
+        unseen = np.array([0, *(1 + np.flatnonzero(fold == number))])
         columns = ListColumns.of([lists[index] for index in known])
         regressor = BoostedRegressor(components=4096, trees=200, random_state=seed)
         head = PairHead(regressor, features.context, components=24, clip=1.0, most_pairs=pairs, random_state=seed)
@@ -72,9 +72,9 @@ def predict(
             head.fit(
                 features.matrix[training], sizes[training][:, known], settings(columns, lists, known, len(training))
             )
-            found = head.predict_log_costs(features.matrix[test], settings(columns, lists, asked, len(test)))
-        said[:, asked[1:] - 1] = found[:, 1:] - found[:, :1]
-    return said
+            log_costs = head.predict_log_costs(features.matrix[test], settings(columns, lists, unseen, len(test)))
+        predicted[:, unseen[1:] - 1] = log_costs[:, 1:] - log_costs[:, :1]
+    return predicted
 
 
 def settings(columns: ListColumns, lists: list[str], chosen: np.ndarray, rows: int) -> Settings:
@@ -82,9 +82,9 @@ def settings(columns: ListColumns, lists: list[str], chosen: np.ndarray, rows: i
     return Settings(columns([lists[index] for index in chosen]), np.tile(np.arange(len(chosen)), (rows, 1)))
 
 
-def won(said: np.ndarray, truth: np.ndarray, tries: int) -> np.ndarray:
+def won(predicted: np.ndarray, truth: np.ndarray, tries: int) -> np.ndarray:
     """Log saving over -Oz of the best of the so many lists that are preferred, 0 at least. (m, N) twice -> (m,)."""
-    first = np.argsort(said, axis=1, kind="stable")[:, :tries]
+    first = np.argsort(predicted, axis=1, kind="stable")[:, :tries]
     smaller = np.take_along_axis(np.where(np.isnan(truth), 0.0, -truth), first, axis=1)
     return np.maximum(smaller.max(axis=1), 0.0)
 
@@ -94,24 +94,24 @@ def share_saved(saving: Any) -> Any:
     return -np.expm1(-saving)
 
 
-def figures_of(said: np.ndarray, truth: np.ndarray, group: np.ndarray) -> dict[str, Any]:
+def figures_of(predicted: np.ndarray, truth: np.ndarray, group: np.ndarray) -> dict[str, Any]:
     """Figures of one row. (m, N), (m, N) with NaN where a list failed, (m,)."""
     known = np.isfinite(truth)
     rank = [
         np.corrcoef(rankdata(one[has]), rankdata(other[has]))[0, 1]
-        for one, other, has in zip(said, truth, known, strict=True)
+        for one, other, has in zip(predicted, truth, known, strict=True)
         if has.sum() > 1 and np.ptp(one[has]) > 0 and np.ptp(other[has]) > 0
     ]
-    found: dict[str, Any] = {
-        key: value for key, value in number_figures(truth[known], said[known]).items() if key in ("r2", "mae")
+    figures: dict[str, Any] = {
+        key: value for key, value in number_figures(truth[known], predicted[known]).items() if key in ("r2", "mae")
     }
-    found["rank_correlation"] = float(np.mean(rank)) if rank else float("nan")
-    tried = np.where(known, said, np.inf)
+    figures["rank_correlation"] = float(np.mean(rank)) if rank else float("nan")
+    tried = np.where(known, predicted, np.inf)
     for tries in TRIES:
         saved = won(tried, truth, tries)
-        found[f"saved_{tries}"] = float(share_saved(saved.mean()))
-        found[f"saved_{tries}_interval"] = group_interval(saved, group, statistic=share_saved)
-    return found
+        figures[f"saved_{tries}"] = float(share_saved(saved.mean()))
+        figures[f"saved_{tries}_interval"] = group_interval(saved, group, statistic=share_saved)
+    return figures
 
 
 def measure(
@@ -121,10 +121,10 @@ def measure(
     data, sizes, lists = read(folder)
     if not data.held_out.any() or len(lists) <= folds:
         raise SystemExit(f"{folder}: {int(data.held_out.sum())} held-out pieces and {len(lists)} lists are too few")
-    wanted = [row for row in rows if row == "no_code" or row in known_rows(sources)]
+    available = [row for row in rows if row == "no_code" or row in known_rows(sources)]
     place = {sample.name: number for number, sample in enumerate(data.samples)}
     table = data.content_hash
-    data, features = features_of_table(folder, get_task("size_after"), data, sources, wanted)
+    data, features = features_of_table(folder, get_task("size_after"), data, sources, available)
     if len(data) < len(place):
         print(f"{len(place) - len(data)} of {len(place)} pieces have no features: left out")
     sizes = sizes[[place[sample.name] for sample in data.samples]]
@@ -136,10 +136,10 @@ def measure(
         "random": figures_of(chance, truth, group),
         "best": figures_of(np.where(np.isnan(truth), np.inf, truth), truth, group),
     }
-    said = Parallel(n_jobs=jobs)(
+    predictions = Parallel(n_jobs=jobs)(
         delayed(predict)(row, data.held_out, sizes, lists, folds, pairs, seed) for row in track(features, "rows")
     )
-    figures |= {row.row: figures_of(one, truth, group) for row, one in zip(features, said, strict=True)}
+    figures |= {row.row: figures_of(one, truth, group) for row, one in zip(features, predictions, strict=True)}
     return {
         "pieces": int((~test).sum()),
         "held_out": int(test.sum()),
@@ -158,20 +158,20 @@ def measure(
 def lines(record: dict[str, Any]) -> list[str]:
     """The table in Markdown."""
     head = ["", "R2", "mean error", "rank correlation", *(f"saved by {tries}" for tries in TRIES)]
-    found = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    table = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     for row, one in record["figures"].items():
         saved = [
             "{:.2f} % [{:.2f}, {:.2f}]".format(*(100 * value for value in (one[key], *one[f"{key}_interval"])))
             for key in (f"saved_{tries}" for tries in TRIES)
         ]
-        told = (
+        headings = (
             ["", "", ""]
             if row in ("random", "best")
             else [f"{one[key]:.3f}" for key in ("r2", "mae", "rank_correlation")]
         )
         title = {"random": "lists at random", "best": "the best of all"}.get(row, row_title(row))
-        found.append("| " + " | ".join([title, *told, *saved]) + " |")
-    return found
+        table.append("| " + " | ".join([title, *headings, *saved]) + " |")
+    return table
 
 
 def main() -> None:
@@ -186,13 +186,13 @@ def main() -> None:
     parser.add_argument("--first", default="", help="model whose rows have plain names")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
-    sources = read_all(given.features, given.first)
-    rows = given.rows or ["no_code", *(row for row in known_rows(sources) if row.partition(":")[0] in ROWS)]
-    record = measure(given.table, sources, rows, given.folds, given.pairs, given.seed, given.jobs)
-    if given.output is not None:
-        given.output.parent.mkdir(parents=True, exist_ok=True)
-        given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments = parser.parse_args()
+    sources = read_all(arguments.features, arguments.first)
+    rows = arguments.rows or ["no_code", *(row for row in known_rows(sources) if row.partition(":")[0] in ROWS)]
+    record = measure(arguments.table, sources, rows, arguments.folds, arguments.pairs, arguments.seed, arguments.jobs)
+    if arguments.output is not None:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print("\n".join(lines(record)))
 
 

@@ -153,8 +153,8 @@ def module_retrieval(model: MIREncoder, corpus: Corpus, train: Any, held: Any) -
     ]
     query, answer = np.array(pairs).T
     out: dict[str, float] = {"pairs": float(len(pairs))}
-    for part, found in vectors.items():
-        unit = found / np.linalg.norm(found, axis=1, keepdims=True)
+    for part, rows in vectors.items():
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         scores = unit[query] @ unit[answer].T
         rank = (scores > np.diag(scores)[:, None]).sum(1) + 1
         out[f"mrr_{part}"] = float((1 / rank).mean())
@@ -173,7 +173,7 @@ def measure(trainer: Trainer, baselines: Baselines) -> dict[str, Any]:
     matching = evaluate_matching(model, corpus, held, baselines, limit=250)
     return {
         "mlm_accuracy": mlm["accuracy"],
-        **{f"auc_{flow.name.lower()}": flow_figures(found)["auc"] for flow, found in scores.items()},
+        **{f"auc_{flow.name.lower()}": flow_figures(flow_scores)["auc"] for flow, flow_scores in scores.items()},
         **{key: matching[key] for key in ("accuracy_random", "accuracy_near_size")},
         **module_retrieval(model, corpus, trainer.sampler.matching_graphs, held[:400]),
     }
@@ -222,7 +222,7 @@ def table(record: dict[str, Any]) -> str:
         runs_of = [
             {key.rpartition(" | ")[2] for key in record if key.rpartition(" | ")[0] == other} for other in variants
         ]
-        same = [own for other, own in zip(variants, runs_of, strict=True) if other.partition(" | ")[0] == level]
+        same = [seeds for other, seeds in zip(variants, runs_of, strict=True) if other.partition(" | ")[0] == level]
         runs = [record[f"{variant} | {seed}"] for seed in sorted(set.intersection(*same))]
         level, _, name = variant.partition(" | ")
         cells = [f"{np.mean([r[c] for r in runs]):.3f} ± {np.std([r[c] for r in runs]):.3f}" for c in COLUMNS]

@@ -78,7 +78,7 @@ def ask(path: str, queries: np.ndarray) -> tuple[list[tuple[int, np.ndarray, np.
     started = time.monotonic(), time.process_time()
     index = read_vectors(path, approximate=True).vectors
     opened = used(started)
-    found = []
+    answers = []
     usual = index.expansion_search
     for expansion in (usual // 4, usual, usual * 4):
         index.expansion_search = expansion
@@ -87,10 +87,10 @@ def ask(path: str, queries: np.ndarray) -> tuple[list[tuple[int, np.ndarray, np.
         rows, cosines = nearest_approximate(queries, index)
         spent = used(started)
         rates = {"a_second": len(queries) / spent["seconds"], "a_cpu_second": len(queries) / spent["cpu"]}
-        found.append((expansion, rows, cosines, rates))
+        answers.append((expansion, rows, cosines, rates))
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     memory = {name: int(status[key].split()[0]) * 1024 for name, key in (("private", "RssAnon"), ("mapped", "RssFile"))}
-    return found, {"open": opened, **memory}
+    return answers, {"open": opened, **memory}
 
 
 def exactly(path: Path, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -100,8 +100,8 @@ def exactly(path: Path, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(BLOCK, columns=["vector"]):
             block = batch.column("vector").flatten().to_numpy().reshape(len(batch), -1)
-            found, near = nearest(queries, block, 10)
-            rows, cosines = np.hstack([rows, found + first]), np.hstack([cosines, near])
+            block_rows, near = nearest(queries, block, 10)
+            rows, cosines = np.hstack([rows, block_rows + first]), np.hstack([cosines, near])
             keep = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
             rows, cosines = np.take_along_axis(rows, keep, 1), np.take_along_axis(cosines, keep, 1)
             first += len(batch)
@@ -116,12 +116,12 @@ def measure(table: VectorTable, rows: int, folder: Path) -> dict[str, Any]:
     with get_context("spawn").Pool(1) as pool:
         built = pool.apply(build, [str(path)])
     with get_context("spawn").Pool(1) as pool:
-        found, asked = pool.apply(ask, [str(path), queries])
+        answers, search_costs = pool.apply(ask, [str(path), queries])
     started = time.monotonic(), time.process_time()
     exact, cosines = exactly(path, queries)
     spent = used(started)
-    record: dict[str, Any] = {"rows": rows, "build": built, "search": asked, "by_expansion": {}}
-    for expansion, near, about, rates in found:
+    record: dict[str, Any] = {"rows": rows, "build": built, "search": search_costs, "by_expansion": {}}
+    for expansion, near, about, rates in answers:
         same = [len(set(one) & set(other)) for one, other in zip(near, exact, strict=True)]
         recall = {"recall_10": np.mean(same) / 10, "recall_1": np.mean(near[:, 0] == exact[:, 0])}
         recall["cosine_error"] = np.abs(about - cosines)[near == exact].max()
@@ -138,14 +138,14 @@ def main() -> None:
     parser.add_argument("vectors", type=Path)
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("-o", dest="output", type=Path, required=True)
-    given = parser.parse_args()
-    table = read_vectors(given.vectors)
+    arguments = parser.parse_args()
+    table = read_vectors(arguments.vectors)
     head = {"model": table.maker.model, "level": table.level, "real": len(table), "usearch": usearch.__version__}
     sizes = []
-    for rows in given.rows:
+    for rows in arguments.rows:
         with tempfile.TemporaryDirectory() as folder:
             sizes.append(measure(table, rows, Path(folder)))
-        given.output.write_text(json.dumps({**head, "sizes": sizes}, indent=1, default=float) + "\n")
+        arguments.output.write_text(json.dumps({**head, "sizes": sizes}, indent=1, default=float) + "\n")
 
 
 if __name__ == "__main__":

@@ -70,17 +70,17 @@ class Build(NamedTuple):
 
 def build_of(encoder: Encoder, folder: Path, work: Path) -> Build | None:
     """A build, kept in ``work``; None where nothing in it can be read."""
-    kept = work / f"{'-'.join(folder.parts[-3:])}.npz"
-    sizes = kept.with_suffix(".npy")
+    table_file = work / f"{'-'.join(folder.parts[-3:])}.npz"
+    sizes = table_file.with_suffix(".npy")
     if not sizes.exists():
         files = sorted(path for path in folder.rglob("*.ll") if path.stat().st_size < MOST_BYTES)
         outcomes = encoder.embed_stream(files, level="function", jobs=1)
         embeddings = [(one.name, one.embedding) for one in outcomes if one.embedding is not None]
         if not embeddings:
             return None
-        write_vectors(kept, VectorTable.of(Maker.of(encoder, "function"), embeddings))
+        write_vectors(table_file, VectorTable.of(Maker.of(encoder, "function"), embeddings))
         np.save(sizes, np.concatenate([embedding.sizes[:, 2] for _, embedding in embeddings]))
-    return Build(read_vectors(kept), np.load(sizes))
+    return Build(read_vectors(table_file), np.load(sizes))
 
 
 def joined(tables: list[VectorTable]) -> VectorTable:
@@ -107,12 +107,12 @@ def path_in_build(file: str) -> str:
 
 def answers_to(query: Build, table: VectorTable, project: str) -> Answers:
     """What a search in ``table`` answers to all functions of a build."""
-    asked = [*rows_by_file(query.table).values()]
+    rows_of_files = [*rows_by_file(query.table).values()]
     vectors = query.table.vectors
-    found = rerank_files([(vectors[rows], vectors[rows]) for rows in asked], table, 2)
-    rows, cosines = (np.concatenate(each) for each in zip(*found, strict=True))
+    neighbours = rerank_files([(vectors[rows], vectors[rows]) for rows in rows_of_files], table, 2)
+    rows, cosines = (np.concatenate(each) for each in zip(*neighbours, strict=True))
     best = [table.labels["symbol"][row] for row in rows[:, 0]]
-    return _answers(query, np.concatenate(asked), best, cosines, len(table), project)
+    return _answers(query, np.concatenate(rows_of_files), best, cosines, len(table), project)
 
 
 def answers_by_file(query: Build, table: VectorTable, project: str) -> Iterator[Answers]:
@@ -130,8 +130,8 @@ def _answers(query: Build, rows: NDArray[np.int64], best: list[str], cosines: An
     features = features_of(cosines, pool, query.instructions[rows])
     right = np.array([one == other for one, other in zip(symbols, best, strict=True)])
     language = np.array([language_of(symbol) for symbol in symbols])
-    some = np.random.default_rng(_SEED).permutation(len(right))[:MOST]
-    return Answers(features[some], right[some], np.full(len(some), project), language[some])
+    drawn = np.random.default_rng(_SEED).permutation(len(right))[:MOST]
+    return Answers(features[drawn], right[drawn], np.full(len(drawn), project), language[drawn])
 
 
 def answers_of(encoder: Encoder, pairs: Path, work: Path) -> Iterator[Answers]:
@@ -165,15 +165,15 @@ def fitted(answers: Answers, at: NDArray[np.bool_]) -> NDArray[np.float64]:
 def fifths(shown: NDArray[np.float64], right: NDArray[np.bool_]) -> list[list[float]]:
     """Of each fifth of the answers, in the order of what is shown: how many, shown in the mean, and share right."""
     return [
-        [len(some), round(float(shown[some].mean()), 4), round(float(right[some].mean()), 4)]
-        for some in np.array_split(np.argsort(shown, kind="stable"), FIFTHS)
+        [len(fifth), round(float(shown[fifth].mean()), 4), round(float(right[fifth].mean()), 4)]
+        for fifth in np.array_split(np.argsort(shown, kind="stable"), FIFTHS)
     ]
 
 
 def tested(shown: NDArray[np.float64], answers: Answers) -> dict[str, Any]:
     """Fifths by language."""
     of = {name: answers.language == name for name in LANGUAGES}
-    return {name: fifths(shown[some], answers.right[some]) for name, some in of.items()}
+    return {name: fifths(shown[subset], answers.right[subset]) for name, subset in of.items()}
 
 
 def markdown(record: dict[str, Any]) -> str:
@@ -193,19 +193,21 @@ def main() -> None:
     parser.add_argument("pairs", type=Path)
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--work", type=Path, required=True, help="folder for vectors")
-    given = parser.parse_args()
-    given.work.mkdir(parents=True, exist_ok=True)
-    each = list(answers_of(load(search_model("function"), cache=given.work / "cache"), given.pairs, given.work))
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    each = list(
+        answers_of(load(search_model("function"), cache=arguments.work / "cache"), arguments.pairs, arguments.work)
+    )
     answers = Answers(*(np.concatenate(column) for column in zip(*each, strict=True)))
     half = np.array([hashlib.sha256(name.encode()).digest()[0] % 2 == 0 for name in answers.project])
     shown, as_shipped = np.full(len(half), np.nan), np.full(len(half), np.nan)
     coefficients = {}
     for name in LANGUAGES:
-        own = answers.language == name
-        for one in (half & own, ~half & own):
-            shown[one] = probability(answers.features[one], fitted(answers, own & ~one))
-        weights = [round(float(value), 4) for value in fitted(answers, own)]
-        as_shipped[own] = probability(answers.features[own], weights)
+        of_language = answers.language == name
+        for one in (half & of_language, ~half & of_language):
+            shown[one] = probability(answers.features[one], fitted(answers, of_language & ~one))
+        weights = [round(float(value), 4) for value in fitted(answers, of_language)]
+        as_shipped[of_language] = probability(answers.features[of_language], weights)
         coefficients[name] = weights
     record = {
         "coefficients": coefficients,
@@ -216,8 +218,8 @@ def main() -> None:
             "as it ships, fitted on all": tested(as_shipped, answers),
         },
     }
-    given.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+    arguments.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 
 

@@ -45,19 +45,19 @@ def check(source: Path, compiler: str) -> str:
         done = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, check=False)
         if done.returncode:
             return f"does not compile:\n{done.stderr}"
-        for given in sorted(source.parent.glob("*.in")):
-            expected = given.with_suffix(".out").read_text(encoding="utf-8")
-            with given.open(encoding="utf-8") as stdin:
+        for input_file in sorted(source.parent.glob("*.in")):
+            expected = input_file.with_suffix(".out").read_text(encoding="utf-8")
+            with input_file.open(encoding="utf-8") as stdin:
                 try:
                     ran = subprocess.run(
                         [str(program)], stdin=stdin, capture_output=True, text=True, timeout=_SECONDS, check=False
                     )
                 except subprocess.TimeoutExpired:
-                    return f"{given.name}: not done after {_SECONDS} seconds"
+                    return f"{input_file.name}: not done after {_SECONDS} seconds"
             if ran.returncode:
-                return f"{given.name}: exit status {ran.returncode}"
+                return f"{input_file.name}: exit status {ran.returncode}"
             if words(ran.stdout) != words(expected):
-                return f"{given.name}: printed\n{ran.stdout}instead of\n{expected}"
+                return f"{input_file.name}: printed\n{ran.stdout}instead of\n{expected}"
     return ""
 
 
@@ -66,16 +66,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compilers", nargs="+", default=list(COMPILERS))
     parser.add_argument("--tasks", nargs="*", default=[], help="these only")
-    given = parser.parse_args()
-    programs = [path for path in find_programs() if not given.tasks or path.parent.name in given.tasks]
+    arguments = parser.parse_args()
+    programs = [path for path in find_programs() if not arguments.tasks or path.parent.name in arguments.tasks]
     failed = 0
-    for compiler in given.compilers:
+    for compiler in arguments.compilers:
         for source in programs:
             wrong = check(source, compiler)
             if wrong:
                 failed += 1
                 print(f"{source.relative_to(FOLDER)}, {compiler}: {wrong}", flush=True)
-    print(f"{len(programs)} programs, {', '.join(given.compilers)}: {failed} failures")
+    print(f"{len(programs)} programs, {', '.join(arguments.compilers)}: {failed} failures")
     raise SystemExit(failed > 0)
 
 

@@ -58,7 +58,7 @@ TRIED: dict[str, list[tuple[str, str]]] = {
 
 def costs(files: list[Path]) -> dict[str, dict[str, float]]:
     """CPU seconds of reading files in each form, of this process and of the child that runs LLVM."""
-    found: dict[str, dict[str, float]] = {}
+    costs_of_form: dict[str, dict[str, float]] = {}
     texts = [path.read_text(encoding="utf-8") for path in files]
     functions = sum(len(parse_ir(text).defined_functions) for text in texts)
     for form in FORMS:
@@ -66,9 +66,9 @@ def costs(files: list[Path]) -> dict[str, dict[str, float]]:
         for text in texts:
             stayed += parse_ir(text, options=ReadOptions(form=form, timeout=3600)).form != form
         seconds = cpu_seconds() - start
-        found[form] = {"seconds": round(seconds, 2), "ms_a_function": round(1000 * seconds / functions, 3)}
-        found[form] |= {"functions": functions, "stayed_plain": stayed}
-    return found
+        costs_of_form[form] = {"seconds": round(seconds, 2), "ms_a_function": round(1000 * seconds / functions, 3)}
+        costs_of_form[form] |= {"functions": functions, "stayed_plain": stayed}
+    return costs_of_form
 
 
 def cpu_seconds() -> float:
@@ -93,16 +93,16 @@ def figures(scores: Scores, over: Bootstrap) -> dict[str, list[float]]:
 def chosen_rows(store: Store, setting: str, pairs: list[Pair]) -> dict[str, Any]:
     """Figures of one setting by the forms of query and candidate, and of the best of two forms of the query."""
     over = Bootstrap(numbered([pair.key[0] for pair in pairs]))
-    found: dict[str, Any] = {}
-    kept: dict[str, Scores] = {}
+    rows: dict[str, Any] = {}
+    scores: dict[str, Scores] = {}
     for query, candidate in TRIED[setting]:
         sides = Sides(store, pairs, (query, candidate))
-        kept[query] = sides.scores(store.vectors(sides.places))
+        scores[query] = sides.scores(store.vectors(sides.places))
         bag = sides.scores(weighed(store.bags(sides.places, BAGS[BAG])))
-        found[f"{query} / {candidate}"] = {MODEL: figures(kept[query], over), BAG: figures(bag, over)}
-    if {"O2", "Oz"} <= kept.keys():
-        found["nearer of O2 and Oz / O2"] = {MODEL: figures(np.maximum(kept["O2"], kept["Oz"]), over)}
-    return {"functions": len(pairs), "projects": len({pair.key[0] for pair in pairs}), "rows": found}
+        rows[f"{query} / {candidate}"] = {MODEL: figures(scores[query], over), BAG: figures(bag, over)}
+    if {"O2", "Oz"} <= scores.keys():
+        rows["nearer of O2 and Oz / O2"] = {MODEL: figures(np.maximum(scores["O2"], scores["Oz"]), over)}
+    return {"functions": len(pairs), "projects": len({pair.key[0] for pair in pairs}), "rows": rows}
 
 
 def markdown(record: dict[str, Any]) -> str:
@@ -142,25 +142,25 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=10, help="instructions of a function in both builds")
     parser.add_argument("--costs", nargs="*", type=Path, default=[], help="IR at -O0 to be timed, beside the programs'")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
-    given = parser.parse_args()
-    programs = chosen_programs(given, TRIED)
-    drawn = {setting: drawn_of(setting, programs, given.compilers) for setting in TRIED}
+    arguments = parser.parse_args()
+    programs = chosen_programs(arguments, TRIED)
+    drawn = {setting: drawn_of(setting, programs, arguments.compilers) for setting in TRIED}
     needed: set[tuple[str, str]] = set()
     for setting, tried in TRIED.items():
         needed |= readings_of(drawn[setting], programs, tried)
-    store = Store(given.pairs, given.work / given.pairs.name, MODEL, jobs=given.jobs)
+    store = Store(arguments.pairs, arguments.work / arguments.pairs.name, MODEL, jobs=arguments.jobs)
     unread = store.read(needed)
     names: dict[str, Any] = {}
-    for way in NAMES:
-        of_names = replace(store, names=way)
-        pairs = {setting: pairs_of(of_names, each, programs, given.least) for setting, each in drawn.items()}
-        names[way] = {setting: chosen_rows(of_names, setting, each) for setting, each in pairs.items()}
-    first = given.compilers[0].split("+")[0], "O0"
-    plain = [given.pairs / builds[first] for builds in programs.values() if first in builds]
-    timed = {"the programs at -O0": costs(plain)} | {path.name: costs([path]) for path in given.costs}
+    for naming in NAMES:
+        of_names = replace(store, names=naming)
+        pairs = {setting: pairs_of(of_names, each, programs, arguments.least) for setting, each in drawn.items()}
+        names[naming] = {setting: chosen_rows(of_names, setting, each) for setting, each in pairs.items()}
+    first = arguments.compilers[0].split("+")[0], "O0"
+    plain = [arguments.pairs / builds[first] for builds in programs.values() if first in builds]
+    timed = {"the programs at -O0": costs(plain)} | {path.name: costs([path]) for path in arguments.costs}
     record = {"programs": len(programs), "unread": unread, "names": names, "costs": timed}
-    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+    arguments.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 
 

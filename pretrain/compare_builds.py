@@ -69,25 +69,25 @@ class HiddenBuild:
 
 def sizes_agree(changes: list[Change], builds: tuple[HiddenBuild, HiddenBuild]) -> bool:
     """Whether each function's bytes are those of ``nm -S``, which prints no size of 0."""
-    found: dict[tuple[int, str, str], int | None] = {}
+    size_at: dict[tuple[int, str, str], int | None] = {}
     for one in changes:
         for side, function in enumerate((one.old, one.new)):
             if function:
-                found[side, function.file, object_name(function.symbol)] = function.bytes
+                size_at[side, function.file, object_name(function.symbol)] = function.bytes
     printed: dict[tuple[int, str, str], int] = {}
     with tempfile.TemporaryDirectory() as folder, EmbeddedEngine() as engine:
-        made = Path(folder, "made.o")
+        object_file = Path(folder, "made.o")
         for side, build in enumerate(builds):
             for path in build.files:
                 try:
-                    made.write_bytes(engine.compile(path.read_bytes(), ""))
+                    object_file.write_bytes(engine.compile(path.read_bytes(), ""))
                 except IRParseError:  # text of an old LLVM
-                    made.write_bytes(engine.compile(read_ir(path).text.encode(), ""))
-                lines = subprocess.run(["nm", "-S", made], capture_output=True, text=True, check=True).stdout
+                    object_file.write_bytes(engine.compile(read_ir(path).text.encode(), ""))
+                lines = subprocess.run(["nm", "-S", object_file], capture_output=True, text=True, check=True).stdout
                 for words in map(str.split, lines.splitlines()):
                     if len(words) == 4:
                         printed[side, path.relative_to(build.folder).as_posix(), words[3]] = int(words[1], 16)
-    return all(printed.get(place, 0) == (size or 0) for place, size in found.items())
+    return all(printed.get(place, 0) == (size or 0) for place, size in size_at.items())
 
 
 def figures(changes: list[Change], builds: tuple[HiddenBuild, HiddenBuild]) -> dict[str, Any]:
@@ -95,14 +95,14 @@ def figures(changes: list[Change], builds: tuple[HiddenBuild, HiddenBuild]) -> d
     of_old = [one for one in changes if one.old]
     pairs = [one for one in of_old if one.new]
     keys = [Counter(build.keys.values()) for build in builds]
-    both = (keys[0] & keys[1]).total()
+    common = (keys[0] & keys[1]).total()
     right = sum(builds[0].key(one.old) == builds[1].key(one.new) for one in pairs if one.old and one.new)
     return {
-        "both": both,
+        "both": common,
         "right": right,
-        "share": right / both,
+        "share": right / common,
         "precision": right / max(len(pairs), 1),
-        "gone": len(of_old) - both,
+        "gone": len(of_old) - common,
         "gone_paired": sum(builds[0].key(one.old) not in keys[1] for one in pairs if one.old),
         "sizes_as_nm": sizes_agree(changes, builds),
     }
@@ -154,14 +154,16 @@ def main() -> None:
     parser.add_argument("--forms", nargs="+", choices=["auto", *FORMS], default=["auto"], help="of diff")
     parser.add_argument("--projects", nargs="*", default=[], help="these only")
     parser.add_argument("--model", default=search_model("function"), help="name or folder")
-    given = parser.parse_args()
-    found = {}
-    for setting, form in itertools.product(given.settings, given.forms):
-        how = None if form == "auto" else form
-        found[f"{setting} {form}"] = measured(given.pairs, setting, how, given.projects, given.model)
-    out = given.out.with_suffix(".json")
-    kept = json.loads(out.read_text(encoding="utf-8"))["settings"] if out.is_file() else {}
-    record = {"model": load(given.model).name, "settings": kept | found}
+    arguments = parser.parse_args()
+    settings = {}
+    for setting, form in itertools.product(arguments.settings, arguments.forms):
+        fixed_form = None if form == "auto" else form
+        settings[f"{setting} {form}"] = measured(
+            arguments.pairs, setting, fixed_form, arguments.projects, arguments.model
+        )
+    out = arguments.out.with_suffix(".json")
+    recorded = json.loads(out.read_text(encoding="utf-8"))["settings"] if out.is_file() else {}
+    record = {"model": load(arguments.model).name, "settings": recorded | settings}
     out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

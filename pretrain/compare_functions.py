@@ -126,13 +126,13 @@ def model_ranks(pairs: list[FunctionPair], name: str) -> dict[str, Ranks]:
     parts = {"": slice(None), ", text alone": slice(text), ", graph alone": slice(text, text + graph)}
     if len(pairs[0].query.both) > text + graph:
         parts |= {WORDS: slice(text + graph, None), ", text and graph": slice(text + graph)}
-    whole = [np.array([getattr(pair, side).both for pair in pairs]) for side in ("query", "candidate")]
-    return {name + title: ranks(*(vectors[:, part] for vectors in whole)) for title, part in parts.items()}
+    vectors_of_sides = [np.array([getattr(pair, side).both for pair in pairs]) for side in ("query", "candidate")]
+    return {name + title: ranks(*(vectors[:, part] for vectors in vectors_of_sides)) for title, part in parts.items()}
 
 
-def over(found: Ranks, peer: Ranks, owner: NDArray[np.int64]) -> list[float]:
+def over(model: Ranks, peer: Ranks, owner: NDArray[np.int64]) -> list[float]:
     """Recall at 1 over that of a peer, and its 95 % interval by a bootstrap over source files."""
-    difference = (found <= 1).astype(np.float64) - (peer <= 1)
+    difference = (model <= 1).astype(np.float64) - (peer <= 1)
     files = int(owner.max()) + 1
     total, size = np.bincount(owner, difference, files), np.bincount(owner, minlength=files)
     drawn = np.random.default_rng(0).integers(files, size=(DRAWS, files))
@@ -144,27 +144,31 @@ def compare(
     files: list[tuple[Path, Path]], models: list[str], cache: str, hidden: Names | None, limit: int
 ) -> dict[str, Any]:
     """Figures of all rows on the functions of some pairs of files."""
-    found: dict[str, Ranks] = {}
+    methods: dict[str, Ranks] = {}
     names: list[tuple[tuple[Path, Path], str]] = []
     for model in models:
         encoder = load(model, cache=cache, hide_names=hidden is not None)
         pairs = pairs_of(encoder, files, hidden, limit)
-        own = [(pair.files, pair.name) for pair in pairs]
+        pair_names = [(pair.files, pair.name) for pair in pairs]
         if not names:
-            names = own
-            found |= baseline_ranks(pairs)
-        if own != names:
+            names = pair_names
+            methods |= baseline_ranks(pairs)
+        if pair_names != names:
             raise SystemExit(f"{encoder.name}: other functions than {models[0]}'s; their statements differ")
-        found |= model_ranks(pairs, encoder.name)
+        methods |= model_ranks(pairs, encoder.name)
     number = {file: at for at, file in enumerate(dict.fromkeys(files for files, _ in names))}
     owner = np.array([number[files] for files, _ in names])
-    rows = {title: {**rank_figures(each), "over_bag": over(each, found[BAG], owner)} for title, each in found.items()}
-    for title, each in found.items():
+    rows = {
+        title: {**rank_figures(each), "over_bag": over(each, methods[BAG], owner)} for title, each in methods.items()
+    }
+    for title, each in methods.items():
         rows[title] |= {
-            f"over_{other}": over(each, found[other], owner) for other in models if other in found and other != title
+            f"over_{other}": over(each, methods[other], owner)
+            for other in models
+            if other in methods and other != title
         }
-        if title + WORDS in found:
-            rows[title]["over_words"] = over(each, found[title + WORDS], owner)
+        if title + WORDS in methods:
+            rows[title]["over_words"] = over(each, methods[title + WORDS], owner)
     return {"functions": len(names), "files": len(number), "rows": rows}
 
 
@@ -203,25 +207,25 @@ def main() -> None:
     parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
     parser.add_argument("--projects", nargs="*", default=[], help="these only")
     parser.add_argument("--limit", type=int, default=3000, help="functions")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     settings: dict[str, Any] = {}
-    for names in given.names:
+    for names in arguments.names:
         with tempfile.TemporaryDirectory() as folder:
-            root: Path = given.pairs
+            root: Path = arguments.pairs
             hidden: Names | None = None
             if names == "hidden":
                 root, hidden = Path(folder, "ir"), {}
-                for compiler in given.compilers:
-                    hidden |= hidden_copy(given.pairs / compiler, root / compiler)
-            for first, second in itertools.combinations(given.compilers, 2):
-                files = level_pairs(root, first, second, given.projects)
+                for compiler in arguments.compilers:
+                    hidden |= hidden_copy(arguments.pairs / compiler, root / compiler)
+            for first, second in itertools.combinations(arguments.compilers, 2):
+                files = level_pairs(root, first, second, arguments.projects)
                 if not files:
                     raise SystemExit(f"{root}: no program that {first} wrote at -O0 and {second} at -O2")
-                found = compare(files, given.models, str(Path(folder, "cache")), hidden, given.limit)
-                settings[f"{first} {second} {names}"] = {"first": first, "second": second, "names": names, **found}
-    record = {"models": given.models, "settings": settings}
-    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+                comparison = compare(files, arguments.models, str(Path(folder, "cache")), hidden, arguments.limit)
+                settings[f"{first} {second} {names}"] = {"first": first, "second": second, "names": names, **comparison}
+    record = {"models": arguments.models, "settings": settings}
+    arguments.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 
 

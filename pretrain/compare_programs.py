@@ -135,14 +135,14 @@ def hide_names(text: str) -> str:
     Local names are no part of a statement, and LLVM's own (``llvm.``) have to stay.
     """
     types = set(re.findall(rf"^%({_NAME}) = type", text, flags=re.MULTILINE))
-    given: dict[str, str] = {}
+    new_names: dict[str, str] = {}
 
     def hidden(match: re.Match[str]) -> str:
         sign, name = match[0][0], match[0][1:]
         if sign == '"' or name.startswith(("llvm.", '"llvm.')) or (sign == "%" and name not in types):
             return match[0]
         kind = "t" if sign == "%" else "g"  # a comdat has the name of its symbol
-        return sign + given.setdefault(kind + name, f"{kind}{len(given)}")
+        return sign + new_names.setdefault(kind + name, f"{kind}{len(new_names)}")
 
     lines = text.splitlines(keepends=True)
     return "".join(_SYMBOL.sub(hidden, line) for line in lines if not line.startswith("source_filename"))
@@ -153,15 +153,15 @@ def older(text: str) -> str:
     return _SPLAT.sub("zeroinitializer", _NEWER.sub("", text))
 
 
-def ir2vec_methods(python: str, programs: list[Program], kept: Path) -> tuple[list[Method], int]:
+def ir2vec_methods(python: str, programs: list[Program], vectors_file: Path) -> tuple[list[Method], int]:
     """IR2Vec's vectors, zeros where it gave none; and for how many modules it gave none. They stay in a file."""
     import numpy as np
     from program_figures import Method
 
     from mirenc.base.writing import delivered
 
-    if not kept.exists():
-        with tempfile.TemporaryDirectory() as folder, delivered(kept) as output:
+    if not vectors_file.exists():
+        with tempfile.TemporaryDirectory() as folder, delivered(vectors_file) as output:
             files = [str(Path(folder, program.ir.name)) for program in programs]
             for program, file in zip(programs, files, strict=True):
                 Path(file).write_text(older(program.ir.read_text(encoding="utf-8")), encoding="utf-8")
@@ -171,7 +171,7 @@ def ir2vec_methods(python: str, programs: list[Program], kept: Path) -> tuple[li
             done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
             if done.returncode:
                 raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
-    rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in vectors_file.read_text(encoding="utf-8").splitlines()]
     if not rows:
         raise SystemExit(f"{python}: IR2Vec gave no vectors for {len(programs)} modules")
     number = {program.ir.name: row for row, program in enumerate(programs)}
@@ -281,18 +281,18 @@ def compare(
         brought = (
             programs if form == "plain" else rewritten(programs, folder / form, lambda path, to=form: in_form(path, to))
         )
-        found = baseline_methods(brought, hidden)
+        methods_of_form = baseline_methods(brought, hidden)
         if ir2vec:
             peers, missing[form] = ir2vec_methods(ir2vec, brought, folder / form / "ir2vec.jsonl")
-            found += peers
+            methods_of_form += peers
         for model in models:
-            found += model_methods(model, brought, folder.parent / "cache", hidden)
-        methods |= {(method.name, form): method for method in found}
-    whole = {key: method for key, method in methods.items() if key[0].endswith(" both")}
+            methods_of_form += model_methods(model, brought, folder.parent / "cache", hidden)
+        methods |= {(method.name, form): method for method in methods_of_form}
+    joint_methods = {key: method for key, method in methods.items() if key[0].endswith(" both")}
     return {
         "without_ir2vec": missing,
         "pooled": pooled_rows(methods, programs),
-        "halved": halved_rows(whole, programs, halvings),
+        "halved": halved_rows(joint_methods, programs, halvings),
     }
 
 
@@ -306,9 +306,9 @@ def markdown(record: dict[str, Any]) -> str:
         "bags by more than the interval of the difference; `-`: below one of them. All tasks in one pool; the record",
         f"also has maps that were fitted on half of the tasks ({record['halvings']} halvings both ways).",
     ]
-    for names, found in record["names"].items():
-        lines += ["", f"## Names {names}", "", *table(found["pooled"])]
-        missing = [f"{count} ({form})" for form, count in found["without_ir2vec"].items() if count]
+    for names, tables in record["names"].items():
+        lines += ["", f"## Names {names}", "", *table(tables["pooled"])]
+        missing = [f"{count} ({form})" for form, count in tables["without_ir2vec"].items() if count]
         if missing:
             lines += [
                 "",
@@ -333,26 +333,26 @@ def main() -> None:
     parser.add_argument("--compiler", default="clang-19")
     parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
     parser.add_argument("--halvings", type=int, default=5)
-    given = parser.parse_args()
-    found = {}
-    programs = compile_all(given.work / "written" / "plain", given.compiler)
-    for names in given.names:
+    arguments = parser.parse_args()
+    tables_by_naming = {}
+    programs = compile_all(arguments.work / "written" / "plain", arguments.compiler)
+    for names in arguments.names:
         if names == "hidden":
             programs = rewritten(
-                programs, given.work / names / "plain", lambda path: hide_names(path.read_text("utf-8"))
+                programs, arguments.work / names / "plain", lambda path: hide_names(path.read_text("utf-8"))
             )
-        how: Any = (given.forms, given.models, given.ir2vec, given.halvings)
-        found[names] = compare(programs, given.work / names, *how, hidden=names == "hidden")
+        options: Any = (arguments.forms, arguments.models, arguments.ir2vec, arguments.halvings)
+        tables_by_naming[names] = compare(programs, arguments.work / names, *options, hidden=names == "hidden")
     record = {
         "tasks": len({program.task for program in programs}),
         "sources": len({program.source for program in programs}),
         "modules": len(programs),
-        "compiler": given.compiler,
-        "halvings": given.halvings,
-        "names": found,
+        "compiler": arguments.compiler,
+        "halvings": arguments.halvings,
+        "names": tables_by_naming,
     }
-    given.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+    arguments.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 
 

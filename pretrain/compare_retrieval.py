@@ -47,8 +47,8 @@ def write_ir2vec(listing: Path, output: Path) -> None:
                 child = os.fork()
                 if child == 0:
                     try:
-                        found = ir2vec.getFunctionVectors(ir2vec.initEmbedding(file, mode, "f"))
-                        vectors = {entry["actualName"]: entry["vector"] for entry in found.values()}
+                        functions = ir2vec.getFunctionVectors(ir2vec.initEmbedding(file, mode, "f"))
+                        vectors = {entry["actualName"]: entry["vector"] for entry in functions.values()}
                         stream.write(json.dumps([file, mode, vectors]) + "\n")
                         stream.flush()
                     finally:
@@ -72,21 +72,21 @@ def read_ir2vec(python: str, files: list[Path]) -> dict[tuple[str, str], dict[st
 
 def readable_by_ir2vec(path: Path) -> bool:
     """Whether the file says that a clang wrote it which the IR2Vec wheel reads."""
-    found = _IDENT.search(path.read_bytes())
-    return found is not None and int(found[1]) <= NEWEST
+    ident = _IDENT.search(path.read_bytes())
+    return ident is not None and int(ident[1]) <= NEWEST
 
 
 def treatments(queries: Any, candidates: Any) -> dict[str, tuple[Any, Any]]:
     """Vectors as they are, centred, and whitened; fitted on queries and candidates together."""
     import numpy as np
 
-    both = np.concatenate([queries, candidates]).astype(np.float64)
-    centred = both - both.mean(0)
+    joined = np.concatenate([queries, candidates]).astype(np.float64)
+    centred = joined - joined.mean(0)
     _, scale, directions = np.linalg.svd(centred, full_matrices=False)
-    kept = scale > scale[0] * 1e-4
-    white = centred @ directions[kept].T / scale[kept]
+    significant = scale > scale[0] * 1e-4
+    white = centred @ directions[significant].T / scale[significant]
     half = len(queries)
-    matrices = {"as it is": both, "centred": centred, "whitened": white}
+    matrices = {"as it is": joined, "centred": centred, "whitened": white}
     return {name: (matrix[:half], matrix[half:]) for name, matrix in matrices.items()}
 
 
@@ -97,16 +97,16 @@ def level_map_ranks(queries: Any, candidates: Any, projects: Any) -> Any:
     from mirenc.model.whitening import fit_whitening
     from mirenc.pretrain.evaluation.retrieval import ranks
 
-    found = np.empty(len(queries))
+    rank_of = np.empty(len(queries))
     for project in np.unique(projects):
-        own = projects == project
-        others = np.flatnonzero(~own)
+        inside = projects == project
+        others = np.flatnonzero(~inside)
         pairs = np.arange(2 * len(others)).reshape(2, -1).T
         mean, matrix = fit_whitening(np.concatenate([queries[others], candidates[others]]), pairs)
         mapped = (candidates - mean) @ matrix
         # The own candidates first, in the queries' order: that is what `ranks` takes for the answers.
-        found[own] = ranks((queries[own] - mean) @ matrix, np.concatenate([mapped[own], mapped[others]]))
-    return found
+        rank_of[inside] = ranks((queries[inside] - mean) @ matrix, np.concatenate([mapped[inside], mapped[others]]))
+    return rank_of
 
 
 def compare(root: Path, python: str, model: str | None, projects: list[str], limit: int) -> dict[str, Any]:
@@ -125,59 +125,63 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
     )
 
     files = [path for path in find_inputs(root) if not projects or path.relative_to(root).parts[0] in projects]
-    both = [pair for pair in find_level_pairs(root, files) if all(map(readable_by_ir2vec, pair))]
-    if not both:
+    readable = [pair for pair in find_level_pairs(root, files) if all(map(readable_by_ir2vec, pair))]
+    if not readable:
         raise SystemExit(f"{root}: no pairs PROJECT/O0/x, PROJECT/O2/x of text IR by clang <= {NEWEST}")
     with tempfile.TemporaryDirectory() as cache:
         encoder = load(model, cache=cache)
-        pairs = collect_pairs(encoder, both, limit=limit)
+        pairs = collect_pairs(encoder, readable, limit=limit)
     peer = read_ir2vec(python, sorted({path for pair in pairs for path in pair.files}))
 
     def peer_vector(path: Path, mode: str, name: str) -> list[float] | None:
         return peer.get((str(path), mode), {}).get(name.strip('"'))
 
-    kept = [
+    usable = [
         pair
         for pair in pairs
         if all(peer_vector(path, mode, pair.name) is not None for path in pair.files for mode in MODES)
     ]
-    if not kept:
-        raise SystemExit(f"{root}: IR2Vec gave no vectors for the functions of {len(both)} pairs of files")
+    if not usable:
+        raise SystemExit(f"{root}: IR2Vec gave no vectors for the functions of {len(readable)} pairs of files")
     methods: dict[str, tuple[Any, Any]] = {}
     for part in ("text", "graph"):
         methods[f"{encoder.name} {part}"] = (
-            np.array([getattr(pair.query, part) for pair in kept]),
-            np.array([getattr(pair.candidate, part) for pair in kept]),
+            np.array([getattr(pair.query, part) for pair in usable]),
+            np.array([getattr(pair.candidate, part) for pair in usable]),
         )
     text, graph = methods.values()
     methods[f"{encoder.name} both"] = (np.hstack([text[0], graph[0]]), np.hstack([text[1], graph[1]]))
     for mode, title in MODES.items():
         methods[title] = (
-            np.array([peer_vector(pair.files[0], mode, pair.name) for pair in kept]),
-            np.array([peer_vector(pair.files[1], mode, pair.name) for pair in kept]),
+            np.array([peer_vector(pair.files[0], mode, pair.name) for pair in usable]),
+            np.array([peer_vector(pair.files[1], mode, pair.name) for pair in usable]),
         )
-    counts = bag_vectors([pair.query.opcodes for pair in kept] + [pair.candidate.opcodes for pair in kept]).toarray()
+    counts = bag_vectors(
+        [pair.query.opcodes for pair in usable] + [pair.candidate.opcodes for pair in usable]
+    ).toarray()
     for title, histogram in (("opcode histogram", counts), ("opcode histogram, log1p", np.log1p(counts))):
-        methods[title] = (histogram[: len(kept)], histogram[len(kept) :])
+        methods[title] = (histogram[: len(usable)], histogram[len(usable) :])
     rows = [
         {"method": method, "vectors": name, **rank_figures(ranks(*vectors))}
-        for method, given in methods.items()
-        for name, vectors in treatments(*given).items()
+        for method, sides in methods.items()
+        for name, vectors in treatments(*sides).items()
     ]
-    owner = np.array([pair.files[0].relative_to(root).parts[0] for pair in kept])
+    owner = np.array([pair.files[0].relative_to(root).parts[0] for pair in usable])
     rows += [
-        {"method": method, "vectors": "level map", **rank_figures(level_map_ranks(*given, owner))}
-        for method, given in methods.items()
+        {"method": method, "vectors": "level map", **rank_figures(level_map_ranks(*sides, owner))}
+        for method, sides in methods.items()
         if len(set(owner.tolist())) > 1  # of one project there are no others to fit on
     ]
     rows.sort(key=lambda row: list(methods).index(row["method"]))
-    rows.append({"method": "bag of statements", "vectors": "as it is", **retrieval_figures(kept)["bag_of_statements"]})
+    rows.append(
+        {"method": "bag of statements", "vectors": "as it is", **retrieval_figures(usable)["bag_of_statements"]}
+    )
     return {
         "model": encoder.name,
         "digest": encoder.files.digest,
         "projects": sorted(set(owner.tolist())),
-        "functions": len(kept),
-        "functions_without_ir2vec": len(pairs) - len(kept),
+        "functions": len(usable),
+        "functions_without_ir2vec": len(pairs) - len(usable),
         "rows": rows,
     }
 
@@ -209,10 +213,10 @@ def main() -> None:
     parser.add_argument("--model", help="mirenc model name or folder")
     parser.add_argument("--projects", nargs="*", default=[], help="these only")
     parser.add_argument("--limit", type=int, default=3000, help="functions")
-    given = parser.parse_args()
-    figures = compare(given.ir, given.ir2vec, given.model, given.projects, given.limit)
-    given.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
+    arguments = parser.parse_args()
+    figures = compare(arguments.ir, arguments.ir2vec, arguments.model, arguments.projects, arguments.limit)
+    arguments.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
     print(markdown(figures), end="")
 
 

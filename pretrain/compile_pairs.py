@@ -51,35 +51,41 @@ def main() -> None:
     parser.add_argument("--training", action="store_true", help="only packages for training")
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
-    recipe = read_recipe(given.recipe, with_reserved=True)
+    arguments = parser.parse_args()
+    recipe = read_recipe(arguments.recipe, with_reserved=True)
     packages = recipe.packages
-    if given.training:
-        kept = (one for one in packages if one.name not in recipe.held_out and not is_reserved_package(one.name))
-        packages = tuple(kept)
-    if given.packages is not None:
-        if missing := sorted(set(given.packages) - (names := {package.name for package in packages})):
-            sys.exit(f"{given.recipe} has no package {missing[0]} to compile. It has: {', '.join(sorted(names))}")
-        headers_of = {other for package in packages if package.name in given.packages for other in package.headers_of}
-        packages = tuple(package for package in packages if package.name in headers_of.union(given.packages))
-    if given.cap is not None:
-        packages = tuple(package.model_copy(update={"cap": given.cap}) for package in packages)
+    if arguments.training:
+        unreserved = (one for one in packages if one.name not in recipe.held_out and not is_reserved_package(one.name))
+        packages = tuple(unreserved)
+    if arguments.packages is not None:
+        if missing := sorted(set(arguments.packages) - (names := {package.name for package in packages})):
+            sys.exit(f"{arguments.recipe} has no package {missing[0]} to compile. It has: {', '.join(sorted(names))}")
+        headers_of = {
+            other for package in packages if package.name in arguments.packages for other in package.headers_of
+        }
+        packages = tuple(package for package in packages if package.name in headers_of.union(arguments.packages))
+    if arguments.cap is not None:
+        packages = tuple(package.model_copy(update={"cap": arguments.cap}) for package in packages)
     recipe = recipe.model_copy(update={"packages": packages})
-    if given.max_file_bytes is not None:
-        limits = {"max_file_bytes": given.max_file_bytes, "max_project_bytes": sys.maxsize, "max_bytes": sys.maxsize}
+    if arguments.max_file_bytes is not None:
+        limits = {
+            "max_file_bytes": arguments.max_file_bytes,
+            "max_project_bytes": sys.maxsize,
+            "max_bytes": sys.maxsize,
+        }
         recipe = recipe.model_copy(update={"limits": recipe.limits.model_copy(update=limits)})
-    wanted = given.settings and partial(drawn_levels, given.settings, given.compilers)
-    for compiler in given.compilers:
-        with IRFolder(given.out / compiler) as folder:
-            if given.max_file_bytes is not None:
+    levels_of_setting = arguments.settings and partial(drawn_levels, arguments.settings, arguments.compilers)
+    for compiler in arguments.compilers:
+        with IRFolder(arguments.out / compiler) as folder:
+            if arguments.max_file_bytes is not None:
                 folder.keep_only(lambda record: record.status != "large")  # an earlier limit may have been lower
             compile_recipe(
                 recipe,
                 folder,
-                given.work or given.out / "work",
-                Choices(levels=given.levels, compiler=compiler),
-                jobs=given.jobs,
-                levels_of=wanted and partial(wanted, compiler),
+                arguments.work or arguments.out / "work",
+                Choices(levels=arguments.levels, compiler=compiler),
+                jobs=arguments.jobs,
+                levels_of=levels_of_setting and partial(levels_of_setting, compiler),
                 report=lambda line: print(line, file=sys.stderr),
             )
 

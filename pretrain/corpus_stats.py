@@ -54,7 +54,7 @@ def corpus_stats(corpus: Corpus) -> dict[str, Any]:
         members: dict[str, list[ModuleInfo]] = defaultdict(list)
         for info in infos:
             members[getattr(info, group) or "unknown"].append(info)
-        counted = {name: _count(own) for name, own in members.items()}
+        counted = {name: _count(group_members) for name, group_members in members.items()}
         stats[group] = dict(sorted(counted.items(), key=lambda item: -item[1]["programs"]))
     return stats
 
@@ -116,13 +116,13 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--plot", type=Path, metavar="FILE")
-    given = parser.parse_args()
-    stats = corpus_stats(Corpus.load(given.corpus))
+    arguments = parser.parse_args()
+    stats = corpus_stats(Corpus.load(arguments.corpus))
     show(stats_table(stats))
-    if given.json:
-        given.json.write_text(json.dumps(stats, indent=1) + "\n", encoding="utf-8")
-    if given.plot:
-        plot_stats(stats, given.plot)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(stats, indent=1) + "\n", encoding="utf-8")
+    if arguments.plot:
+        plot_stats(stats, arguments.plot)
 
 
 if __name__ == "__main__":

@@ -74,8 +74,8 @@ def compile_recipe(
     languages = {language for package in recipe.packages for language in package.languages}
     _need(*sorted({name for language in languages for name in _COMPILERS.get(language, c_compilers)}))
     if "cuda" in languages and choices.cuda_path is None:
-        found = "the recipe has CUDA sources, which need the toolkit's headers"
-        raise ToolchainError(f"{found}. Give their folder with --cuda-path")
+        need = "the recipe has CUDA sources, which need the toolkit's headers"
+        raise ToolchainError(f"{need}. Give their folder with --cuda-path")
     build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, levels_of, advance, report)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(jobs) as pool:
         fetched: dict[str, Future[tuple[str | None, list[str]]]] = {}
@@ -137,12 +137,12 @@ class _Build:
             for program, records in compile_chunk(pool, programs, self.folder, self.limits):
                 failed.update(record.reason for record in records if record.status in FAILURES)
                 keys = ((program.project, program.file, level) for level in program.commands)
-                kept = [one for key in keys if (one := self.folder.get(key)) is not None and one.status == "ok"]
-                inside += bool(kept)
-                spent += sum(record.ir_bytes for record in kept)
+                compiled = [one for key in keys if (one := self.folder.get(key)) is not None and one.status == "ok"]
+                inside += bool(compiled)
+                spent += sum(record.ir_bytes for record in compiled)
                 # Two tables of a package may name the same file.
-                self.ir_bytes += sum(record.ir_bytes for record in kept if record.key not in self.counted)
-                self.counted.update(record.key for record in kept)
+                self.ir_bytes += sum(record.ir_bytes for record in compiled if record.key not in self.counted)
+                self.counted.update(record.key for record in compiled)
                 self.advance(1, package.name)
         self.report(
             f"{package.name} {version}: {inside} of {len(sources)} sources are in, {failed.total()} failed now; "
@@ -206,7 +206,7 @@ def _sources_of(package: Package, root: Path) -> list[tuple[str, str]]:
     """Files of a package that its table wants, with their languages, ordered by a hash: the first n are a sample."""
     skipped = set(_SKIPPED_FOLDERS) - set(package.keep_folders)
 
-    def wanted(file: str, language: str) -> bool:
+    def is_chosen(file: str, language: str) -> bool:
         inside, outside = (
             any(fnmatch.fnmatchcase(file, glob) for glob in globs) for globs in (package.include, package.exclude)
         )
@@ -218,7 +218,7 @@ def _sources_of(package: Package, root: Path) -> list[tuple[str, str]]:
     sources = find_sources(root, with_reserved=is_reserved_package(package.name))
     if (root / _CRATE_ROOT).is_file():
         sources.append((_CRATE_ROOT, "rust"))
-    return [source for source in sources if wanted(*source)]
+    return [source for source in sources if is_chosen(*source)]
 
 
 def _fetch(tables: Sequence[Package], work: Path) -> tuple[str | None, list[str]]:
@@ -335,11 +335,11 @@ def main() -> None:
     parser.add_argument("--cuda-path", type=Path, help="CUDA toolkit with headers, for CUDA sources")
     parser.add_argument("--testing", action="store_true", help="also packages kept for evaluation")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args()
-    choices = Choices(given.levels, given.compiler, cuda_path=given.cuda_path)
+    arguments = parser.parse_args()
+    choices = Choices(arguments.levels, arguments.compiler, cuda_path=arguments.cuda_path)
     try:
-        recipe = read_recipe(given.recipe, with_reserved=given.testing)
-        make_ir(recipe, given.out, choices, jobs=given.jobs, report=lambda line: print(line, file=sys.stderr))
+        recipe = read_recipe(arguments.recipe, with_reserved=arguments.testing)
+        make_ir(recipe, arguments.out, choices, jobs=arguments.jobs, report=lambda line: print(line, file=sys.stderr))
     except MirencError as error:
         sys.exit(f"{error}")
 

@@ -158,8 +158,8 @@ def targets(
             known["seconds"] += time.monotonic() - started
             about.write_text(json.dumps(known) + "\n")
             advance(len(part))
-    found = np.memmap(path, np.float16, "r", shape=(path.stat().st_size // (2 * width), width))
-    return found[: len(rows)], known["seconds"]
+    vectors = np.memmap(path, np.float16, "r", shape=(path.stat().st_size // (2 * width), width))
+    return vectors[: len(rows)], known["seconds"]
 
 
 def new_student(config: ModelConfig, teacher: ModelFiles) -> MIREncoder:
@@ -199,18 +199,18 @@ class Wanted:
     @classmethod
     def split(cls, rows: Array, held_rows: Array, vectors: Array) -> Wanted:
         """Of the vectors of the held-out rows, then of the others."""
-        held, wanted = vectors[: len(held_rows)], vectors[len(held_rows) :]
-        sample = wanted[np.random.default_rng([SEED, 5]).permutation(len(wanted))[:STANDARDISED]].astype(np.float32)
-        return cls(rows, wanted, held_rows, held, sample.mean(0), np.maximum(sample.std(0), LEAST_SPREAD))
+        held, training = vectors[: len(held_rows)], vectors[len(held_rows) :]
+        sample = training[np.random.default_rng([SEED, 5]).permutation(len(training))[:STANDARDISED]].astype(np.float32)
+        return cls(rows, training, held_rows, held, sample.mean(0), np.maximum(sample.std(0), LEAST_SPREAD))
 
     def standardised(self, at: Array) -> Array:
         """Targets of some training statements. Shapes: (B,) -> (B, H) float32."""
-        wanted: Array = (self.vectors[at].astype(np.float32) - self.mean) / self.spread
-        return wanted
+        standardised: Array = (self.vectors[at].astype(np.float32) - self.mean) / self.spread
+        return standardised
 
-    def nearness(self, found: Array, wanted: Array) -> dict[str, float]:
+    def nearness(self, predicted: Array, targets: Array) -> dict[str, float]:
         """Cosines of a student's vectors with the teacher's, both about the mean of the training statements."""
-        one, other = found * self.spread, wanted.astype(np.float32) - self.mean
+        one, other = predicted * self.spread, targets.astype(np.float32) - self.mean
         cosine = (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))
         return {"statements": len(cosine), "mean": float(cosine.mean()), "p5": float(np.quantile(cosine, 0.05))}
 
@@ -223,12 +223,14 @@ class Distillation:
     recipe : Recipe
     model : MIREncoder
     corpus : Corpus
-    wanted : Wanted
+    teacher : Wanted
     device : torch.device
     """
 
-    def __init__(self, recipe: Recipe, model: MIREncoder, corpus: Corpus, wanted: Wanted, device: torch.device) -> None:
-        self.recipe, self.model, self.corpus, self.wanted = recipe, model.to(device), corpus, wanted
+    def __init__(
+        self, recipe: Recipe, model: MIREncoder, corpus: Corpus, teacher: Wanted, device: torch.device
+    ) -> None:
+        self.recipe, self.model, self.corpus, self.teacher = recipe, model.to(device), corpus, teacher
         self.device = device
         stage = {"steps": recipe.steps, "batch": recipe.batch, "learning_rate": recipe.learning_rate}
         self.optimiser = Optimiser([model.text, model.mlm], PretrainConfig.from_dict({"mlm": stage}))
@@ -244,31 +246,31 @@ class Distillation:
 
     def pool(self, number: int) -> Array:
         """(POOL, B) places of the statements of some steps in a row."""
-        size, count = self.recipe.batch * POOL, len(self.wanted.rows)
+        size, count = self.recipe.batch * POOL, len(self.teacher.rows)
         at = np.arange(number * size, (number + 1) * size)
         pool = np.empty_like(at)
         for epoch in range(at[0] // count, at[-1] // count + 1):
             mine = at // count == epoch
             pool[mine] = np.random.default_rng([SEED, 2, epoch]).permutation(count)[at[mine] % count]
-        pool = pool[np.argsort(self.corpus.text_length[self.wanted.rows[pool]], kind="stable")]
+        pool = pool[np.argsort(self.corpus.text_length[self.teacher.rows[pool]], kind="stable")]
         batches: Array = pool.reshape(POOL, -1)[np.random.default_rng([SEED, 3, number]).permutation(POOL)]
         return batches
 
     def loss(self, step: int) -> torch.Tensor:
         """Squared error, cosine distance, and masked tokens of some."""
         at = self.batch(step)
-        ids = self.corpus.padded_ids(self.wanted.rows[at])
+        ids = self.corpus.padded_ids(self.teacher.rows[at])
         ids = np.pad(ids, ((0, 0), (0, -ids.shape[1] % 4)), constant_values=PAD)
-        wanted = torch.from_numpy(self.wanted.standardised(at)).to(self.device)
-        some = ids[::MLM_EVERY]
+        target = torch.from_numpy(self.teacher.standardised(at)).to(self.device)
+        masked_source = ids[::MLM_EVERY]
         rng = np.random.default_rng([SEED, 4, step])
-        masked, chosen = mask_tokens(some, rng, vocab_size=self.corpus.tokenizer.vocab_size, share=MASK_SHARE)
+        masked, chosen = mask_tokens(masked_source, rng, vocab_size=self.corpus.tokenizer.vocab_size, share=MASK_SHARE)
         with torch.autocast(self.device.type, torch.bfloat16):
-            found = self.model.text.encode(torch.from_numpy(ids).to(self.device))
-            tensors = [torch.from_numpy(array).to(self.device) for array in (some, masked, chosen)]
+            predicted = self.model.text.encode(torch.from_numpy(ids).to(self.device))
+            tensors = [torch.from_numpy(array).to(self.device) for array in (masked_source, masked, chosen)]
             tokens = mlm_loss(self.model, *tensors, total=int(chosen.sum()))
-        found = found.float()
-        near = F.mse_loss(found, wanted) + (1 - F.cosine_similarity(found, wanted)).mean()
+        predicted = predicted.float()
+        near = F.mse_loss(predicted, target) + (1 - F.cosine_similarity(predicted, target)).mean()
         return near + MLM_WEIGHT * tokens
 
     def run(self, folder: Path, identity: dict[str, Any]) -> None:
@@ -304,8 +306,8 @@ class Distillation:
 
     def held_out(self) -> dict[str, float]:
         """How near the vectors are now, on some of the statements to validate on."""
-        found = encoding.statement_vectors(self.model, self.corpus, self.wanted.held_rows[:TIMED])
-        return self.wanted.nearness(found, self.wanted.held[:TIMED])
+        predicted = encoding.statement_vectors(self.model, self.corpus, self.teacher.held_rows[:TIMED])
+        return self.teacher.nearness(predicted, self.teacher.held[:TIMED])
 
     def rate(self, step: int) -> float:
         """Share of the peak learning rate: linear warm-up, cosine decay to a tenth."""
@@ -348,20 +350,22 @@ def distil(
     with only_one(target_folder):
         each = np.concatenate([validation, rows])
         vectors, teacher_seconds = targets(teacher, corpus, each, target_folder, device)
-    wanted = Wanted.split(rows, validation, vectors)
-    training = Distillation(recipe, new_student(config, teacher), corpus, wanted, device)
+    taught = Wanted.split(rows, validation, vectors)
+    training = Distillation(recipe, new_student(config, teacher), corpus, taught, device)
     identity = {"recipe": recipe.model_dump(), "teacher": teacher.digest, "corpus": corpus.digest}
     with only_one(out):
         training.run(out, identity)
         weights = {name: value.cpu().numpy() for name, value in training.model.state_dict().items()}
-        own = Source("distilled", "distillation", tuple(sorted({corpus.projects[module] for module in train.tolist()})))
+        source = Source(
+            "distilled", "distillation", tuple(sorted({corpus.projects[module] for module in train.tolist()}))
+        )
         folder = save_files(
             out / "model",
             name="distilled",
             config=config,
             tokenizer=teacher.tokenizer,
             weights=weights,
-            provenance=(*before, own),
+            provenance=(*before, source),
         )
     student = load_files(folder)  # rounded to float16, as a run starts from it
     runtimes = {
@@ -373,8 +377,8 @@ def distil(
     seen = np.random.default_rng([SEED, 6]).permutation(len(rows))[:VALIDATION]
     return {
         **identity,
-        "held_out": wanted.nearness(encode(runtimes["student"], corpus, validation), wanted.held),
-        "training": wanted.nearness(encode(runtimes["student"], corpus, rows[seen]), wanted.vectors[seen]),
+        "held_out": taught.nearness(encode(runtimes["student"], corpus, validation), taught.held),
+        "training": taught.nearness(encode(runtimes["student"], corpus, rows[seen]), taught.vectors[seen]),
         "mlm": evaluate_mlm(model, corpus, validation, baselines),
         "seconds": {"teacher's vectors": teacher_seconds, "training": training.seconds},
         "epochs": recipe.steps * recipe.batch / len(rows),
@@ -397,9 +401,9 @@ def main() -> None:
     for folder in (args.targets, args.out):
         folder.mkdir(parents=True, exist_ok=True)
     recipe = Recipe.model_validate(load_toml(args.recipe))
-    found = distil(recipe, Corpus.load(args.corpus), args.targets, args.out, torch.device(args.device), args.threads)
-    (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({key: found[key] for key in ("held_out", "training", "mlm", "seconds", "encoding")}, indent=1))
+    figures = distil(recipe, Corpus.load(args.corpus), args.targets, args.out, torch.device(args.device), args.threads)
+    (args.out / "figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps({key: figures[key] for key in ("held_out", "training", "mlm", "seconds", "encoding")}, indent=1))
 
 
 if __name__ == "__main__":

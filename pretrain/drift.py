@@ -66,7 +66,7 @@ class Files:
             for file in self.names
             if (file[1].suffixes[-2] == ".c") == (language == "C") and self.path(compiler, level, file).is_file()
         ]
-        found: dict[str, Any] = {"files": len(files), "form": SEARCH_FORM}
+        record: dict[str, Any] = {"files": len(files), "form": SEARCH_FORM}
         for part, form in itertools.product(LEVELS, FORMS):
             cosines = []
             for file in files:
@@ -74,11 +74,11 @@ class Files:
                 for symbol in base.keys() & other.keys():
                     one, two = base[symbol], other[symbol]
                     cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
-            found[f"{part}s"] = len(cosines)
+            record[f"{part}s"] = len(cosines)
             name = "plain" if form == "plain" else "formed"
-            found[f"{part}_{name}"] = float(np.median(cosines)) if cosines else None
-            found[f"{part}_{name}_tenth"] = float(np.quantile(cosines, 0.1)) if cosines else None
-        return found
+            record[f"{part}_{name}"] = float(np.median(cosines)) if cosines else None
+            record[f"{part}_{name}_tenth"] = float(np.quantile(cosines, 0.1)) if cosines else None
+        return record
 
 
 def table(rows: dict[str, dict[str, dict[str, Any]]]) -> str:
@@ -107,19 +107,19 @@ def main() -> None:
     parser.add_argument("--levels", nargs="+", default=OPT_LEVELS, choices=OPT_LEVELS)
     parser.add_argument("--languages", nargs="+", default=LANGUAGES, choices=LANGUAGES)
     parser.add_argument("--files", type=int, default=3, help="of a project, at most")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     encoder = load(search_model("function"), cache=False)
-    files = Files(given.pairs, given.projects, given.files, encoder)
-    out = given.out.with_suffix(".json")
-    for compiler, level in itertools.product(COMPILERS, given.levels):
+    files = Files(arguments.pairs, arguments.projects, arguments.files, encoder)
+    out = arguments.out.with_suffix(".json")
+    for compiler, level in itertools.product(COMPILERS, arguments.levels):
         if (compiler, level) != BASE:
-            drifts = {language: files.drift(compiler, level, language) for language in given.languages}
+            drifts = {language: files.drift(compiler, level, language) for language in arguments.languages}
             rows = json.loads(out.read_text(encoding="utf-8"))["rows"] if out.is_file() else {}
             here = {language: row for language, row in drifts.items() if row["functions"]}
             rows[f"{compiler} -{level}"] = rows.get(f"{compiler} -{level}", {}) | here
             record = {"model": encoder.name, "base": f"{BASE[0]} -{BASE[1]}", "rows": dict(sorted(rows.items()))}
             out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-            given.out.with_suffix(".md").write_text(table(record["rows"]), encoding="utf-8")
+            arguments.out.with_suffix(".md").write_text(table(record["rows"]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -60,10 +60,10 @@ def embed(source: Path, target: Path, level: str) -> dict[str, Any]:
     subprocess.run([sys.executable, "-m", "mirenc", *words], check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    found = pq.read_table(target, columns=["file", "instructions"])
-    counts = dict(zip(found["file"].to_pylist(), found["instructions"].to_pylist(), strict=True))
+    rows = pq.read_table(target, columns=["file", "instructions"])
+    counts = dict(zip(rows["file"].to_pylist(), rows["instructions"].to_pylist(), strict=True))
     bitcode = pq.read_table(source, columns=["content"])["content"].combine_chunks()
-    record = {"modules": len(counts), "rows": len(found), "instructions": sum(counts.values())}
+    record = {"modules": len(counts), "rows": len(rows), "instructions": sum(counts.values())}
     record |= {"bitcode": bitcode.nbytes, "bytes_out": target.stat().st_size, "peak_kilobytes": after.ru_maxrss}
     return {**record, "cpu": round(cpu, 2), "seconds": round(time.monotonic() - started, 2)}
 
@@ -89,15 +89,15 @@ def main() -> None:
     parser.add_argument("--modules", type=int, default=2000)
     parser.add_argument("--levels", nargs="+", default=["module"])
     parser.add_argument("-o", dest="output", type=Path, required=True)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     record: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
-        pack(given.folder, given.modules, source := Path(folder, "corpus.parquet"))
-        for level in given.levels:
+        pack(arguments.folder, arguments.modules, source := Path(folder, "corpus.parquet"))
+        for level in arguments.levels:
             one = embed(source, Path(folder, f"{level}.parquet"), level)
             record[level] = {**one, "cpu_a_thousand_instructions": one["cpu"] / one["instructions"] * 1000}
             record[level] |= extrapolated(one)
-            given.output.write_text(json.dumps(record, indent=1) + "\n")
+            arguments.output.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -46,21 +46,21 @@ def drawn(folder: Path, pieces: list[dict[str, Any]]) -> dict[bool, list[tuple[i
             known[piece["project"], piece["file"].replace("/", "__")][piece["symbol"]] = number
     files = sorted(folder.glob("*/Oz-start/**/*.ll"))
     random.Random(0).shuffle(files)
-    found: dict[bool, list[tuple[int, str]]] = {False: [], True: []}
+    functions: dict[bool, list[tuple[int, str]]] = {False: [], True: []}
     for file in files:
         symbols = known.get((file.relative_to(folder).parts[0], file.name.removesuffix(".ll")))
         if not symbols:
             continue
-        kept = found[pieces[next(iter(symbols.values()))]["held_out"]]
-        if len(kept) < MOST:
+        drawn_functions = functions[pieces[next(iter(symbols.values()))]["held_out"]]
+        if len(drawn_functions) < MOST:
             for symbol, text in extract_functions(file.read_text(encoding="utf-8", errors="replace")):
                 number = symbols.get(symbol)
                 if number is not None and hash_of_ir(text) == pieces[number]["ir_hash"]:
-                    kept.append((number, text))
-    return {held_out: kept[:MOST] for held_out, kept in found.items()}
+                    drawn_functions.append((number, text))
+    return {held_out: drawn_functions[:MOST] for held_out, drawn_functions in functions.items()}
 
 
-def told(features: dict[bool, Array], truth: Array) -> Array:
+def predicted(features: dict[bool, Array], truth: Array) -> Array:
     """What ridge regression says of the held-out functions, from the others' truth."""
     scale = StandardScaler().fit(features[False])
     head = RidgeCV(alphas=np.logspace(0, 5, 11)).fit(scale.transform(features[False]), truth)
@@ -73,10 +73,12 @@ def main() -> None:
     parser.add_argument("ir", type=Path)
     parser.add_argument("table", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    given = parser.parse_args()
-    read = {name: pq.read_table(given.table / f"{name}.parquet").to_pylist() for name in ("pieces", "levels", "fires")}
-    functions = drawn(given.ir, read["pieces"])
-    rows = {held_out: [number for number, _ in kept] for held_out, kept in functions.items()}
+    arguments = parser.parse_args()
+    read = {
+        name: pq.read_table(arguments.table / f"{name}.parquet").to_pylist() for name in ("pieces", "levels", "fires")
+    }
+    functions = drawn(arguments.ir, read["pieces"])
+    rows = {held_out: [number for number, _ in numbered_texts] for held_out, numbered_texts in functions.items()}
     project = np.array([read["pieces"][number]["project"] for number in rows[True]])
     groups = [np.flatnonzero(project == name) for name in np.unique(project)]
     features: dict[str, dict[bool, Array]] = {}
@@ -86,10 +88,10 @@ def main() -> None:
             held_out: np.stack(
                 [
                     outcome.embedded().vector[0]  # type: ignore[union-attr]
-                    for outcome in encoder.embed_stream([text for _, text in kept], purpose="features")
+                    for outcome in encoder.embed_stream([text for _, text in numbered_texts], purpose="features")
                 ]
             )
-            for held_out, kept in functions.items()
+            for held_out, numbered_texts in functions.items()
         }
     rng = np.random.default_rng(0)
     draws = [np.concatenate([groups[at] for at in rng.integers(len(groups), size=len(groups))]) for _ in range(DRAWS)]
@@ -102,33 +104,33 @@ def main() -> None:
             "difference": [round(float(each[MODELS[1]] - each[MODELS[0]]), 4), round(low, 4), round(high, 4)]
         }
 
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "functions": {name: len(rows[held]) for name, held in (("training", False), ("held_out", True))}
     }
-    found["projects"] = len(groups)
+    record["projects"] = len(groups)
     size = {(row["piece"], row["level"]): np.log(row["code_bytes"]) for row in read["levels"] if row["status"] == "ok"}
     for level in LEVELS:
-        truth = {held_out: np.array([size[number, level] for number in some]) for held_out, some in rows.items()}
-        error = {model: np.abs(told(features[model], truth[False]) - truth[True]) for model in MODELS}
-        found[f"bytes after -{level}, mean error of the logarithm"] = beside(lambda m, at, e=error: e[m][at].mean())
+        truth = {held_out: np.array([size[number, level] for number in numbers]) for held_out, numbers in rows.items()}
+        error = {model: np.abs(predicted(features[model], truth[False]) - truth[True]) for model in MODELS}
+        record[f"bytes after -{level}, mean error of the logarithm"] = beside(lambda m, at, e=error: e[m][at].mean())
     fires = {(row["piece"], row["level"]): set(row["changed_by"]) for row in read["fires"]}
     for level in FIRING:
         passes = sorted({name for number in rows[False] for name in fires[number, level]})
         seen = {
-            held_out: np.array([[name in fires[number, level] for name in passes] for number in some])
-            for held_out, some in rows.items()
+            held_out: np.array([[name in fires[number, level] for name in passes] for number in numbers])
+            for held_out, numbers in rows.items()
         }
         count = seen[True].sum(0)
-        asked = np.flatnonzero((count > LEAST) & (count < len(project) - LEAST))
-        score = {model: told(features[model], seen[False].astype(float)) for model in MODELS}
+        frequent = np.flatnonzero((count > LEAST) & (count < len(project) - LEAST))
+        score = {model: predicted(features[model], seen[False].astype(float)) for model in MODELS}
 
-        def auc(model: str, at: Array, score: Any = score, seen: Any = seen, asked: Array = asked) -> float:
-            inside = [one for one in asked if 0 < seen[True][at, one].sum() < len(at)]
+        def auc(model: str, at: Array, score: Any = score, seen: Any = seen, frequent: Array = frequent) -> float:
+            inside = [one for one in frequent if 0 < seen[True][at, one].sum() < len(at)]
             return float(np.mean([roc_auc_score(seen[True][at, one], score[model][at, one]) for one in inside]))
 
-        found[f"passes of -{level} that fire, AUC"] = beside(auc)
-    given.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=1))
+        record[f"passes of -{level} that fire, AUC"] = beside(auc)
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(record, indent=1))
 
 
 if __name__ == "__main__":

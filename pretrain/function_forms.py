@@ -72,14 +72,14 @@ def programs_of(root: Path, compilers: Sequence[str], levels: Sequence[str]) -> 
             project, level, *rest = path.relative_to(top).parts
             if level in levels:
                 programs[project, "/".join(rest)][compiler, level] = path.relative_to(root).as_posix()
-        kept = {(each["project"], each["file"], each["opt_level"]): Path(at) for at, each in origins_of(top).items()}
-        file_of = {key[:2]: "/".join(at.parts[2:]) for key, at in kept.items()}
+        built = {(each["project"], each["file"], each["opt_level"]): Path(at) for at, each in origins_of(top).items()}
+        file_of = {key[:2]: "/".join(at.parts[2:]) for key, at in built.items()}
         log = top / "log.jsonl"
-        records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if kept else []
+        records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if built else []
         of_ir = {each["sha256_of_ir"]: each for each in records if each["status"] == "ok"}
         for each in records:
             same = of_ir.get(each["sha256_of_ir"]) if each["status"] == "duplicate" else None
-            at = same and kept.get((same["project"], same["file"], same["opt_level"]))
+            at = same and built.get((same["project"], same["file"], same["opt_level"]))
             program = each["project"], file_of.get((each["project"], each["file"]), "")
             if at and each["opt_level"] in levels and program in programs:
                 programs[program].setdefault((compiler, each["opt_level"]), f"{compiler}/{at.as_posix()}")
@@ -145,16 +145,16 @@ def counts_of(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
     counted: dict[str, list[Counter[int]]] = {kind: [] for kind in KINDS}
     for part in parts:
         _count(part, called, sizes, sequences, counted)
-    found = {
+    counts = {
         "names": np.frombuffer("\n".join(called).encode(), np.uint8),
         "sizes": np.array(sizes, np.int64),
         "sequences": np.frombuffer(b"".join(sequences), np.uint8).reshape(-1, 16),
     }
     for kind, bags in counted.items():
-        found[f"{kind}_owner"] = np.repeat(np.arange(len(bags), dtype=np.int32), [len(bag) for bag in bags])
-        found[f"{kind}_word"] = np.array([word for bag in bags for word in bag], np.int64)
-        found[f"{kind}_count"] = np.array([count for bag in bags for count in bag.values()], np.int32)
-    return found
+        counts[f"{kind}_owner"] = np.repeat(np.arange(len(bags), dtype=np.int32), [len(bag) for bag in bags])
+        counts[f"{kind}_word"] = np.array([word for bag in bags for word in bag], np.int64)
+        counts[f"{kind}_count"] = np.array([count for bag in bags for count in bag.values()], np.int32)
+    return counts
 
 
 def _count(
@@ -227,8 +227,8 @@ class Store:
         wrong = []
         with progress("reading", len(missing)) as advance, ProcessPoolExecutor(self.jobs) as pool:
             run = pool.map if self.jobs > 1 else map
-            for said in run(_write, repeat(self), missing):
-                wrong += [said] if said else []
+            for problem in run(_write, repeat(self), missing):
+                wrong += [problem] if problem else []
                 advance()
         return wrong
 
@@ -239,16 +239,16 @@ class Store:
 
     def write(self, file: str, form: str) -> str:
         """Keep the counts and vectors of a file in a form; what is wrong with a file that cannot be read."""
-        found: dict[str, dict[str, NDArray[Any]]] = {names: {} for names in NAMES}
+        arrays_by_naming: dict[str, dict[str, NDArray[Any]]] = {names: {} for names in NAMES}
         wrong = ""
         try:
             for names, parts in parts_of(self.root / file, form).items():
                 encoder = self.encoder(names)
                 rows = [encoder.embed_parts(part.module, level="function", form="plain").vector for part in parts]
-                found[names] = counts_of(parts) | {"vectors": np.concatenate(rows)}
+                arrays_by_naming[names] = counts_of(parts) | {"vectors": np.concatenate(rows)}
         except (MirencError, subprocess.CalledProcessError) as error:
             wrong = f"{file}: {str(error).splitlines()[0]}"
-        for names, arrays in found.items():
+        for names, arrays in arrays_by_naming.items():
             target = self._kept(names, file, form)
             target.parent.mkdir(parents=True, exist_ok=True)
             with delivered(target) as part, part.open("wb") as stream:
@@ -258,13 +258,13 @@ class Store:
     def places(self, file: str, form: str) -> dict[str, Place]:
         """The functions of a file in a form, by name."""
         if (file, form) not in self._places:
-            with np.load(self._kept(self.names, file, form)) as kept:
-                names = kept["names"].tobytes().decode().split("\n") if kept.files else []
-                each = zip(names, kept["sizes"].tolist(), kept["sequences"], strict=True) if names else ()
-                found: dict[str, Place] = {}
+            with np.load(self._kept(self.names, file, form)) as stored:
+                names = stored["names"].tobytes().decode().split("\n") if stored.files else []
+                each = zip(names, stored["sizes"].tolist(), stored["sequences"], strict=True) if names else ()
+                place_of: dict[str, Place] = {}
                 for row, (name, size, key) in enumerate(each):
-                    found.setdefault(name, Place(file, form, row, size, key.tobytes()))
-                self._places[file, form] = found
+                    place_of.setdefault(name, Place(file, form, row, size, key.tobytes()))
+                self._places[file, form] = place_of
         return self._places[file, form]
 
     def bags(self, places: Sequence[Place], kinds: Sequence[str]) -> sp.csr_matrix:
@@ -273,11 +273,11 @@ class Store:
         for number, place in enumerate(places):
             at[place.file, place.form].append((number, place.row))
         owners, words, counts = [], [], []
-        for reading, wanted in at.items():
-            with np.load(self._kept(self.names, *reading)) as kept:
+        for reading, numbered_rows in at.items():
+            with np.load(self._kept(self.names, *reading)) as stored:
                 for kind in kinds:
-                    owner, word, count = (kept[f"{kind}_{name}"] for name in ("owner", "word", "count"))
-                    for number, row in wanted:
+                    owner, word, count = (stored[f"{kind}_{name}"] for name in ("owner", "word", "count"))
+                    for number, row in numbered_rows:
                         low, high = np.searchsorted(owner, (row, row + 1))
                         owners.append(np.full(high - low, number))
                         words.append(word[low:high])
@@ -292,26 +292,26 @@ class Store:
         encoder = self.encoder(self.names)
         return encoder.text_dimension + encoder.graph_dimension
 
-    def whole(self, readings: Iterable[tuple[str, str]]) -> dict[tuple[str, str], NDArray[np.float32]]:
+    def all_vectors(self, readings: Iterable[tuple[str, str]]) -> dict[tuple[str, str], NDArray[np.float32]]:
         """Vectors of all functions in some files and forms: (functions, D) float32."""
-        found = {}
+        vectors = {}
         for reading in readings:
-            with np.load(self._kept(self.names, *reading)) as kept:
-                found[reading] = kept["vectors"][[place.row for place in self.places(*reading).values()]]
-        return found
+            with np.load(self._kept(self.names, *reading)) as stored:
+                vectors[reading] = stored["vectors"][[place.row for place in self.places(*reading).values()]]
+        return vectors
 
     def vectors(self, places: Sequence[Place]) -> NDArray[np.float32]:
         """Vectors of some functions: (places, D) float32."""
         at: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, place in enumerate(places):
             at[place.file, place.form].append(number)
-        found: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(places)
+        vectors: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(places)
         for reading, numbers in at.items():
-            with np.load(self._kept(self.names, *reading)) as kept:
-                rows = kept["vectors"]
+            with np.load(self._kept(self.names, *reading)) as stored:
+                rows = stored["vectors"]
             for number in numbers:
-                found[number] = rows[places[number].row]
-        return np.array(found)
+                vectors[number] = rows[places[number].row]
+        return np.array(vectors)
 
 
 def _write(store: Store, reading: tuple[str, str]) -> str:

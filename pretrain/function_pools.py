@@ -100,7 +100,7 @@ def sampled(programs: dict[Program, dict[Build, str]], most: int) -> dict[Progra
     of_project: dict[str, list[Program]] = defaultdict(list)
     for program in sorted(programs, key=hashed):
         of_project[program[0]].append(program)
-    return {program: programs[program] for some in of_project.values() for program in some[:most]}
+    return {program: programs[program] for of_one in of_project.values() for program in of_one[:most]}
 
 
 def drawn_builds(
@@ -123,14 +123,14 @@ def drawn_of(
     setting: str, programs: dict[Program, dict[Build, str]], compilers: Sequence[str], levels: Sequence[str] = LEVELS
 ) -> dict[Program, tuple[Build, Build]]:
     """The two builds of each program that has them; ``compilers`` are groups, ``first+last``."""
-    found = {}
+    drawn = {}
     for program, builds in programs.items():
         for group in (each.split("+") for each in compilers):
-            both = drawn_builds(setting, program, group, levels)
-            if set(both) <= builds.keys():
-                found[program] = both
+            builds_drawn = drawn_builds(setting, program, group, levels)
+            if set(builds_drawn) <= builds.keys():
+                drawn[program] = builds_drawn
                 break
-    return found
+    return drawn
 
 
 def pairs_of(
@@ -143,15 +143,15 @@ def pairs_of(
     for program, builds in sorted(drawn.items()):
         query, candidate = (store.places(programs[program][build], "plain") for build in builds)
         for name in sorted(query.keys() & candidate.keys()):
-            both = query[name], candidate[name]
+            places = query[name], candidate[name]
             symbol = program[0], name
-            if min(place.size for place in both) < least or both[1].sequence in sequences:
+            if min(place.size for place in places) < least or places[1].sequence in sequences:
                 continue
             if name.startswith("_Z") and symbol in symbols:
                 continue
-            sequences.add(both[1].sequence)
+            sequences.add(places[1].sequence)
             symbols.add(symbol)
-            pairs.append(Pair((*program, name), builds, both))
+            pairs.append(Pair((*program, name), builds, places))
     return pairs
 
 
@@ -161,7 +161,7 @@ def readings_of(
     """Files and forms that a setting needs: as they are, and as the rules have each side."""
     forms = [{"plain", *side} for side in zip(*rules, strict=True)]
     sides = ((program, *side) for program, builds in drawn.items() for side in zip(builds, forms, strict=True))
-    return {(programs[program][build], form) for program, build, some in sides for form in some}
+    return {(programs[program][build], form) for program, build, side_forms in sides for form in side_forms}
 
 
 # -- scores and figures ----------------------------------------------------------------------------------------------
@@ -188,15 +188,15 @@ class Sides:
             common = np.bincount(rows.indices, minlength=rows.shape[1]) > _COMMON * len(self.places)
             parts = [parts[0][:, ~common], parts[0][:, common].toarray()]
         query, candidate = self._rows
-        found = np.empty((len(query), len(candidate)), dtype=np.float32)
+        scores = np.empty((len(query), len(candidate)), dtype=np.float32)
         for first in range(0, len(query), _BLOCK):
-            some = query[first : first + _BLOCK]
-            products = [part[some] @ part[candidate].T for part in parts]
+            block_rows = query[first : first + _BLOCK]
+            products = [part[block_rows] @ part[candidate].T for part in parts]
             block = sum(each.toarray() if sp.issparse(each) else each for each in products)
-            found[first : first + _BLOCK] = (
-                block if more is None else block + file_bonus(more[some] @ more[candidate].T)
+            scores[first : first + _BLOCK] = (
+                block if more is None else block + file_bonus(more[block_rows] @ more[candidate].T)
             )
-        return found
+        return scores
 
 
 def weighed(counts: sp.csr_matrix) -> sp.csr_matrix:
@@ -208,24 +208,24 @@ def weighed(counts: sp.csr_matrix) -> sp.csr_matrix:
 def rest_of_files(store: Store, sides: Sides, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """What else is in the file of each place, as `mirenc.search.rerank` has it. (places, D)."""
     files = dict.fromkeys((place.file, place.form) for place in sides.places)
-    whole = {each: normalize(rows).astype(np.float64) for each, rows in store.whole(files).items()}
+    vectors_of_files = {each: normalize(rows).astype(np.float64) for each, rows in store.all_vectors(files).items()}
     others = dict.fromkeys((sides.places[row].file, sides.places[row].form) for row in sides.candidates)
-    mean = np.concatenate([whole[each] for each in others]).mean(0)
-    sums = {each: rows.sum(0) - len(rows) * mean for each, rows in whole.items()}
+    mean = np.concatenate([vectors_of_files[each] for each in others]).mean(0)
+    sums = {each: rows.sum(0) - len(rows) * mean for each, rows in vectors_of_files.items()}
     of_place = np.array([sums[place.file, place.form] for place in sides.places])
     return rest_of_file(normalize(vectors), of_place, mean).astype(np.float32)
 
 
 def standing(scores: Scores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many other candidates are nearer to each query than its own, and how many as near. (N, N) -> (N,), (N,)."""
-    own = scores.diagonal()[:, None]
-    nearer = np.concatenate([(each > at + _EQUAL).sum(1) for each, at in _blocks(scores, own)])
-    within = np.concatenate([(each >= at - _EQUAL).sum(1) for each, at in _blocks(scores, own)])
+    own_score = scores.diagonal()[:, None]
+    nearer = np.concatenate([(each > at + _EQUAL).sum(1) for each, at in _blocks(scores, own_score)])
+    within = np.concatenate([(each >= at - _EQUAL).sum(1) for each, at in _blocks(scores, own_score)])
     return nearer, within - nearer - 1
 
 
-def _blocks(scores: Scores, own: Scores) -> list[tuple[Scores, Scores]]:
-    return [(scores[at : at + _BLOCK], own[at : at + _BLOCK]) for at in range(0, len(scores), _BLOCK)]
+def _blocks(scores: Scores, own_score: Scores) -> list[tuple[Scores, Scores]]:
+    return [(scores[at : at + _BLOCK], own_score[at : at + _BLOCK]) for at in range(0, len(scores), _BLOCK)]
 
 
 def expected(nearer: NDArray[np.int64], equal: NDArray[np.int64], others: int, drawn: int) -> Figures:
@@ -296,11 +296,11 @@ def summary(rows: dict[str, dict[str, dict[str, Figures]]], pairs: Sequence[Pair
     language = np.array([pair.language for pair in pairs])
     groups = {name: language == name for name in sorted(set(language.tolist()))} | groups
     boots = {name: Bootstrap(numbered(project[at].tolist())) for name, at in groups.items() if at.any()}
-    found: dict[str, Any] = {}
+    figures_of_rules: dict[str, Any] = {}
     for rule, methods in rows.items():
-        found[rule] = {}
+        figures_of_rules[rule] = {}
         for title, pools in methods.items():
-            one = found[rule][title] = {}
+            one = figures_of_rules[rule][title] = {}
             for pool, figures in pools.items():
                 recall = figures["recall_at_1"]
                 one[pool] = {"recall_at_1": over(recall), "mrr": round(float(figures["mrr"].mean()), 4)}
@@ -318,7 +318,7 @@ def summary(rows: dict[str, dict[str, dict[str, Figures]]], pairs: Sequence[Pair
         "projects_in_all": int(project.max()) + 1,
         "files": len({pair.key[:2] for pair in pairs}),
         "by": {name: int(at.sum()) for name, at in groups.items()},
-        "rows": found,
+        "rows": figures_of_rules,
     }
 
 
@@ -336,13 +336,17 @@ def markdown(record: dict[str, Any]) -> str:
         "than the 95 % interval over projects. Rows without a rule's name: `auto`.",
     ]
     for names, settings in record["names"].items():
-        titles = [f"{setting} ({found['functions']:,})" for setting, found in settings.items()]
+        titles = [f"{setting} ({figures['functions']:,})" for setting, figures in settings.items()]
         lines += ["", f"| Names {names} | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|"]
         for rule, method in itertools.product(RULES, (RERANKED, MODEL, NO_WORDS, *reversed(BAGS), HISTOGRAM)):
-            cells = [cell(found["rows"].get(rule, {}).get(method)) for found in settings.values()]
+            cells = [cell(figures["rows"].get(rule, {}).get(method)) for figures in settings.values()]
             title = method if rule == "auto" else f"{method}; {rule}"
             lines += [f"| {title} | {' | '.join(cells)} |"] if any(cells) else []
-    groups = list(dict.fromkeys(name for way in record["names"].values() for one in way.values() for name in one["by"]))
+    groups = list(
+        dict.fromkeys(
+            name for by_setting in record["names"].values() for one in by_setting.values() for name in one["by"]
+        )
+    )
     for method in (RERANKED, MODEL):
         lines += ["", f"{method}, `auto`, all of the setting; functions in brackets", ""]
         head = [f"{setting}, {names}" for setting in record["settings"] for names in record["names"]]
@@ -365,25 +369,25 @@ def cell(row: dict[str, Any] | None) -> str:
     return "/".join(f"{100 * row[pool]['recall_at_1'][0]:.1f}" for pool in ("small", "large")) + "*" * above
 
 
-def by_group(found: dict[str, Any], method: str, group: str) -> str:
+def by_group(figures: dict[str, Any], method: str, group: str) -> str:
     """Recall with its interval, and of how many functions."""
-    if not found["by"].get(group):
+    if not figures["by"].get(group):
         return ""
-    mean, low, high = (100 * each for each in found["rows"]["auto"][method]["large"]["by"][group])
-    return f"{mean:.1f} [{low:.1f}, {high:.1f}] ({found['by'][group]})"
+    mean, low, high = (100 * each for each in figures["rows"]["auto"][method]["large"]["by"][group])
+    return f"{mean:.1f} [{low:.1f}, {high:.1f}] ({figures['by'][group]})"
 
 
-def chosen_programs(given: argparse.Namespace, settings: Iterable[str]) -> dict[Program, dict[Build, str]]:
+def chosen_programs(arguments: argparse.Namespace, settings: Iterable[str]) -> dict[Program, dict[Build, str]]:
     """Programs of the command line that have both builds of a setting, without files that are too large."""
-    compilers = [each for group in given.compilers for each in group.split("+")]
-    programs = programs_of(given.pairs, compilers, given.levels)
+    compilers = [each for group in arguments.compilers for each in group.split("+")]
+    programs = programs_of(arguments.pairs, compilers, arguments.levels)
     for builds in programs.values():
         for build, path in list(builds.items()):
             crate = 4 if build[0] == "rustc" else 1  # a whole crate is one file
-            if (given.pairs / path).stat().st_size > crate * given.bytes:
+            if (arguments.pairs / path).stat().st_size > crate * arguments.bytes:
                 del builds[build]
-    each = (drawn_of(setting, programs, given.compilers, given.levels) for setting in settings)
-    return sampled({program: programs[program] for program in dict.fromkeys(chain(*each))}, given.programs)
+    each = (drawn_of(setting, programs, arguments.compilers, arguments.levels) for setting in settings)
+    return sampled({program: programs[program] for program in dict.fromkeys(chain(*each))}, arguments.programs)
 
 
 def main() -> None:
@@ -401,38 +405,40 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=10, help="instructions of a function in both builds")
     parser.add_argument("--pool", type=int, default=10_000, help="candidates of the large pool")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
-    given = parser.parse_args()
-    programs = chosen_programs(given, given.settings)
-    store = Store(given.pairs, given.work / given.pairs.name, MODEL, jobs=given.jobs)
-    drawn = {setting: drawn_of(setting, programs, given.compilers, given.levels) for setting in given.settings}
-    rules = {name: RULES[name] for name in given.rules}
+    arguments = parser.parse_args()
+    programs = chosen_programs(arguments, arguments.settings)
+    store = Store(arguments.pairs, arguments.work / arguments.pairs.name, MODEL, jobs=arguments.jobs)
+    drawn = {
+        setting: drawn_of(setting, programs, arguments.compilers, arguments.levels) for setting in arguments.settings
+    }
+    rules = {name: RULES[name] for name in arguments.rules}
     needed = [readings_of(each, programs, list(rules.values())) for each in drawn.values()]
     unread = store.read(set().union(*needed))
     names: dict[str, Any] = {}
-    for way in NAMES:
-        of_names = replace(store, names=way)
-        names[way] = {}
+    for naming in NAMES:
+        of_names = replace(store, names=naming)
+        names[naming] = {}
         for setting, each in drawn.items():
-            pairs = pairs_of(of_names, each, programs, given.least)
+            pairs = pairs_of(of_names, each, programs, arguments.least)
             if len(pairs) < 2:
-                raise SystemExit(f"{given.pairs}: {setting}: fewer than two functions in two builds")
-            rows = {name: rows_of(of_names, pairs, rule, given.pool) for name, rule in rules.items()}
-            names[way][setting] = summary(rows, pairs)
+                raise SystemExit(f"{arguments.pairs}: {setting}: fewer than two functions in two builds")
+            rows = {name: rows_of(of_names, pairs, rule, arguments.pool) for name, rule in rules.items()}
+            names[naming][setting] = summary(rows, pairs)
     record = {
-        "settings": list(given.settings),
-        "compilers": given.compilers,
+        "settings": list(arguments.settings),
+        "compilers": arguments.compilers,
         "programs": len(programs),
-        "programs_of_a_project": given.programs,
-        "largest_file": given.bytes,
+        "programs_of_a_project": arguments.programs,
+        "largest_file": arguments.bytes,
         "unread": unread,
-        "least": given.least,
-        "pool": given.pool,
+        "least": arguments.least,
+        "pool": arguments.pool,
         "names": names,
     }
     # Three numbers on one line, not on five.
     text = re.sub(r"\[\s+([-\d.e]+),\s+([-\d.e]+),\s+([-\d.e]+)\s+\]", r"[\1, \2, \3]", json.dumps(record, indent=1))
-    given.out.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+    arguments.out.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 
 

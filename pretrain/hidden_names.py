@@ -68,7 +68,7 @@ def measure(model: str, pairs: list[tuple[Path, Path]], cache: Path) -> dict[str
     """All figures of a model."""
     options = ReadOptions(form="plain")
     plain, hidden = (load(model, cache=cache, options=options, hide_names=hide) for hide in (False, True))
-    found: dict[str, list[tuple[NDArray[np.float32], ...]]] = {naming: [] for naming in NAMINGS}
+    pairs_by_naming: dict[str, list[tuple[NDArray[np.float32], ...]]] = {naming: [] for naming in NAMINGS}
     seen, owner = set[bytes](), list[int]()
     for number, files in enumerate(pairs):
         texts = [file.read_text(encoding="utf-8") for file in files]
@@ -77,7 +77,7 @@ def measure(model: str, pairs: list[tuple[Path, Path]], cache: Path) -> dict[str
         sources = {"written": (plain, texts), "renamed": (plain, others), "hidden": (hidden, texts)}
         rows = {
             naming: [
-                dict(zip(own, rows_of(encoder, text), strict=True)) for own, text in zip(sequences, each, strict=True)
+                dict(zip(keys, rows_of(encoder, text), strict=True)) for keys, text in zip(sequences, each, strict=True)
             ]
             for naming, (encoder, each) in sources.items()
         }
@@ -87,13 +87,13 @@ def measure(model: str, pairs: list[tuple[Path, Path]], cache: Path) -> dict[str
                 seen.add(sequences[1][name])
                 owner.append(number)
                 for naming, sides in rows.items():
-                    found[naming].append(tuple(side[name][0] for side in sides))
+                    pairs_by_naming[naming].append(tuple(side[name][0] for side in sides))
     learned = plain.text_dimension + plain.graph_dimension
     figures: dict[str, Any] = {"digest": plain.digest, "functions": len(owner), "files": len(set(owner))}
     for part, columns in {"vector": slice(None), "text and graph": slice(learned)}.items():
         of = {
             naming: ranks(*(np.array(side)[:, columns] for side in zip(*vectors, strict=True)))
-            for naming, vectors in found.items()
+            for naming, vectors in pairs_by_naming.items()
         }
         figures[part] = {naming: rank_figures(rank) for naming, rank in of.items()}
         figures[part]["hidden over renamed"] = over(of["hidden"], of["renamed"], np.array(owner))
@@ -107,12 +107,12 @@ def main() -> None:
     parser.add_argument("output", type=Path)
     parser.add_argument("--cache", type=Path, required=True, help="folder for what was encoded")
     parser.add_argument("--programs", type=int, default=30)
-    given = parser.parse_args()
-    pairs = find_level_pairs(given.root, given.root.rglob("*.ll"))
+    arguments = parser.parse_args()
+    pairs = find_level_pairs(arguments.root, arguments.root.rglob("*.ll"))
     pairs = [files for files in pairs if files[0].stat().st_size < LARGEST]
-    drawn = [pairs[row] for row in np.random.default_rng(7).permutation(len(pairs))][: given.programs]
-    record = {model: measure(model, drawn, given.cache) for model in MODELS}
-    given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    drawn = [pairs[row] for row in np.random.default_rng(7).permutation(len(pairs))][: arguments.programs]
+    record = {model: measure(model, drawn, arguments.cache) for model in MODELS}
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -52,17 +52,17 @@ def fitted(name: str, source: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     weighted = (source * weight[:, None]).T
     gram = weighted @ source
     ridge = _RIDGE * gram.trace() / len(gram) * torch.eye(len(gram), dtype=gram.dtype)
-    found = torch.linalg.solve(gram + ridge, weighted @ target)
+    matrix = torch.linalg.solve(gram + ridge, weighted @ target)
     mean = (target * weight[:, None]).sum(0) / weight.sum()
-    left, all_of_it = (((each - target) ** 2).sum(1) @ weight for each in (source @ found, mean))
+    left, all_of_it = (((each - target) ** 2).sum(1) @ weight for each in (source @ matrix, mean))
     print(f"{name}: {1 - float(left / all_of_it):.3f} of the variance", flush=True)
-    return found
+    return matrix
 
 
 def join(text: str, graph: str, corpus: Corpus, out: Path) -> None:
     """Write the model."""
     files = [load_files(each) for each in (text, graph)]
-    own, other = models = [TorchRuntime(each.config, each.weights).model.eval() for each in files]
+    texts, other = models = [TorchRuntime(each.config, each.weights).model.eval() for each in files]
     sources = tuple(dict.fromkeys(source for each in files for source in ancestry(each.name, each.folder)))
     seen, rng = seen_by(sources), np.random.default_rng(0)
     training = np.flatnonzero([project in seen for project in corpus.projects])
@@ -82,18 +82,20 @@ def join(text: str, graph: str, corpus: Corpus, out: Path) -> None:
         for model, each in zip(models, vectors, strict=True)
     ]
     of_texts = fitted("text means", means[0], means[1], torch.ones(MEANS, dtype=torch.float64))
-    state, taken = own.state_dict(), other.state_dict()
+    state, taken = texts.state_dict(), other.state_dict()
     for name, value in state.items():
         if name.startswith(("graph.conv", "matching.")) and ".norm_text." not in name:
             value.copy_(taken[name])
-    width = own.config.text.hidden
-    for name, columns, found in (
+    width = texts.config.text.hidden
+    for name, columns, matrix in (
         ("graph.conv1.lin.weight", slice(None), of_nodes),
         ("matching.linear1.weight", slice(width), of_texts),
     ):
-        state[name][:, columns] = (taken[name][:, columns].double() @ found.T).float()
+        state[name][:, columns] = (taken[name][:, columns].double() @ matrix.T).float()
     weights = {name: value.cpu().numpy() for name, value in state.items()}
-    save_files(out, name=out.name, config=own.config, tokenizer=files[0].tokenizer, weights=weights, provenance=sources)
+    save_files(
+        out, name=out.name, config=texts.config, tokenizer=files[0].tokenizer, weights=weights, provenance=sources
+    )
     write_golden(out)
 
 
@@ -104,9 +106,9 @@ def main() -> None:
     parser.add_argument("graph", help="model whose graph encoder and matching head are taken")
     parser.add_argument("shards", type=Path)
     parser.add_argument("out", type=Path)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     torch.set_num_threads(1)
-    join(given.text, given.graph, Corpus.load(given.shards), given.out)
+    join(arguments.text, arguments.graph, Corpus.load(arguments.shards), arguments.out)
 
 
 if __name__ == "__main__":

@@ -107,9 +107,9 @@ def read(encoder: Encoder, domain: Domain) -> Read:
     number_of[keep] = np.arange(len(keep))
     pairs = number_of[pairs] if domain.pairs else pairs[:0]
     pairs = pairs[(pairs >= 0).all(1)]
-    kept = {part: np.concatenate(each)[keep] for part, each in vectors.items()}
-    moments = {part: moments_of(kept[part], pairs) for part in PARTS}
-    return Read(domain, kept, label[keep], moments)
+    chosen = {part: np.concatenate(each)[keep] for part, each in vectors.items()}
+    moments = {part: moments_of(chosen[part], pairs) for part in PARTS}
+    return Read(domain, chosen, label[keep], moments)
 
 
 def labels_of(pairs: NDArray[np.int64], count: int) -> NDArray[np.int64]:
@@ -122,10 +122,10 @@ def map_at_r(vectors: NDArray[np.float32], label: NDArray[np.int64]) -> float:
     """Mean over rows that have others of their label, R of them: precision at each hit among the R nearest, over R."""
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     right = np.bincount(label)[label] - 1
-    asked = np.flatnonzero(right)
-    found = []
-    for first in range(0, len(asked), _BLOCK):
-        rows = asked[first : first + _BLOCK]
+    queries = np.flatnonzero(right)
+    precisions = []
+    for first in range(0, len(queries), _BLOCK):
+        rows = queries[first : first + _BLOCK]
         away = -(unit[rows] @ unit.T)
         away[np.arange(len(rows)), rows] = np.inf
         most = int(right[rows].max())
@@ -133,8 +133,8 @@ def map_at_r(vectors: NDArray[np.float32], label: NDArray[np.int64]) -> float:
         near = np.take_along_axis(near, np.argsort(np.take_along_axis(away, near, 1), axis=1, kind="stable"), 1)
         place = np.arange(1, most + 1)
         hit = (label[near] == label[rows, None]) & (place <= right[rows, None])
-        found.append((np.cumsum(hit, 1) / place * hit).sum(1) / right[rows])
-    return float(np.concatenate(found).mean())
+        precisions.append((np.cumsum(hit, 1) / place * hit).sum(1) / right[rows])
+    return float(np.concatenate(precisions).mean())
 
 
 def score(one: Read, maps: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]) -> float:
@@ -143,11 +143,11 @@ def score(one: Read, maps: dict[str, tuple[NDArray[np.float32], NDArray[np.float
     return map_at_r(np.hstack([*mapped, one.vectors[LEXICAL]]), one.label)
 
 
-def mixed(reads: list[Read], weights: list[float], **how: float) -> dict[str, Any]:
+def mixed(reads: list[Read], weights: list[float], **options: float) -> dict[str, Any]:
     """Maps by part."""
+    weighted = list(zip(reads, weights, strict=True))
     return {
-        part: mixed_whitening([(one.moments[part], weight) for one, weight in zip(reads, weights, strict=True)], **how)
-        for part in PARTS
+        part: mixed_whitening([(one.moments[part], weight) for one, weight in weighted], **options) for part in PARTS
     }
 
 
@@ -162,19 +162,19 @@ def study(encoder: Encoder, domains: list[Domain]) -> dict[str, Any]:
     """Figures of every setting, the best first."""
     reads = [read(encoder, domain) for domain in domains]
     rows = []
-    for weights, how in settings(len(reads)):
+    for weights, options in settings(len(reads)):
         left_out = [
-            score(one, mixed(reads[:at] + reads[at + 1 :], weights[:at] + weights[at + 1 :], **how))
+            score(one, mixed(reads[:at] + reads[at + 1 :], weights[:at] + weights[at + 1 :], **options))
             for at, one in enumerate(reads)
         ]
-        rows.append({"weights": weights, **how, "left_out": left_out, "mean": float(np.mean(left_out))})
+        rows.append({"weights": weights, **options, "left_out": left_out, "mean": float(np.mean(left_out))})
     rows.sort(key=lambda row: -row["mean"])
     best = rows[0]
-    how = {key: best[key] for key in ("shrinkage", "between")}
-    own = {}
+    options = {key: best[key] for key in ("shrinkage", "between")}
+    model_map = {}
     if encoder.files.config.pooling.whiten:
         weights = encoder.files.weights
-        own = {part: (weights[f"whiten_{part}.mean"], weights[f"whiten_{part}.matrix"]) for part in PARTS}
+        model_map = {part: (weights[f"whiten_{part}.mean"], weights[f"whiten_{part}.matrix"]) for part in PARTS}
     return {
         "model": encoder.name,
         "digest": encoder.digest,
@@ -185,9 +185,9 @@ def study(encoder: Encoder, domains: list[Domain]) -> dict[str, Any]:
                 "name": one.domain.name,
                 "rows": len(one.label),
                 "no_map": score(one, {}),
-                "model_map": score(one, own),
-                "all": score(one, mixed(reads, best["weights"], **how)),
-                "itself": score(one, mixed([one], [1.0], **how)),
+                "model_map": score(one, model_map),
+                "all": score(one, mixed(reads, best["weights"], **options)),
+                "itself": score(one, mixed([one], [1.0], **options)),
             }
             for one in reads
         ],
@@ -235,13 +235,13 @@ def main() -> None:
     parser.add_argument("domains", type=Path, help="TOML with two or more tables [[domain]]")
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--model", default="mirenc-base", help="mirenc model name or folder")
-    given = parser.parse_args()
-    domains = [Domain(**values) for values in load_toml(given.domains)["domain"]]
-    figures = study(load(given.model), domains)
+    arguments = parser.parse_args()
+    domains = [Domain(**values) for values in load_toml(arguments.domains)["domain"]]
+    figures = study(load(arguments.model), domains)
     chosen = maps_toml(figures, domains)
-    given.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
-    given.out.with_suffix(".toml").write_text(chosen, encoding="utf-8")
+    arguments.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
+    arguments.out.with_suffix(".toml").write_text(chosen, encoding="utf-8")
     print(markdown(figures), end="")
 
 

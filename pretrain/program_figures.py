@@ -26,8 +26,8 @@ LEVELS = ("O0", "O2", "O1", "O3", "Os", "Oz")
 Side = tuple[str, str]  # languages of programs, joined by "+", and their level
 
 
-def _each_language(asked: str, answered: str) -> list[tuple[Side, Side]]:
-    return [((language, asked), (language, answered)) for language in ("c", "cpp")]
+def _each_language(query_level: str, answered: str) -> list[tuple[Side, Side]]:
+    return [((language, query_level), (language, answered)) for language in ("c", "cpp")]
 
 
 # Queries and candidates of each setting; where there are two pairs, all queries count alike. Right is the same task.
@@ -113,7 +113,7 @@ def query_figures(vectors: NDArray[Any], programs: list[Program], tasks: set[str
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     score = unit @ unit.T
     inside = [row for row, program in enumerate(programs) if program.task in tasks]
-    found: Found = {}
+    figures: Found = {}
     for setting, sides in (SETTINGS | ITSELF).items():
         by_query: dict[int, NDArray[np.float64]] = {}
         for side in sides:
@@ -135,8 +135,8 @@ def query_figures(vectors: NDArray[Any], programs: list[Program], tasks: set[str
                     right = np.array([programs[row].task == task for row in others])
                 by_query[query] = ranking_figures(score[query, others], right)
         if by_query:
-            found[setting] = by_query
-    return found
+            figures[setting] = by_query
+    return figures
 
 
 def ranking_figures(score: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -164,49 +164,49 @@ def halved_rows(methods: Methods, programs: list[Program], halvings: int) -> lis
         order = [tasks[row] for row in generator.permutation(len(tasks))]
         one, other = set(order[: len(order) // 2]), set(order[len(order) // 2 :])
         halves += [(one, other), (other, one)]
-    found: dict[Key, Found] = {}
+    by_method: dict[Key, Found] = {}
     for (name, form), method in methods.items():
         tested: dict[str, list[Found]] = {"": [], ", whitened": [], ", level map": []}
         for fit, test in halves:
             # The two levels of one source stand side by side.
-            kept = (row for row, each in enumerate(programs) if each.task in fit and each.level in LEVELS[:2])
-            rows = np.array(list(kept))
+            fitting = (row for row, each in enumerate(programs) if each.task in fit and each.level in LEVELS[:2])
+            rows = np.array(list(fitting))
             pairs = np.arange(len(rows)).reshape(-1, 2)
             for title, vectors in zip(
                 tested, (method.vectors, fitted(method, rows, None), fitted(method, rows, pairs)), strict=True
             ):
                 tested[title].append(query_figures(vectors, programs, test))
-        found |= {(name + title, form): _mean(several) for title, several in tested.items()}
-    return _described(found, programs)
+        by_method |= {(name + title, form): _mean(several) for title, several in tested.items()}
+    return _described(by_method, programs)
 
 
 def _mean(several: list[Found]) -> Found:
     """Each query's mean over the times when it was asked."""
-    kept: dict[str, dict[int, list[NDArray[np.float64]]]] = {}
-    for found in several:
-        for setting, by_query in found.items():
+    collected: dict[str, dict[int, list[NDArray[np.float64]]]] = {}
+    for figures_of_half in several:
+        for setting, by_query in figures_of_half.items():
             for query, figures in by_query.items():
-                kept.setdefault(setting, {}).setdefault(query, []).append(figures)
+                collected.setdefault(setting, {}).setdefault(query, []).append(figures)
     return {
         setting: {query: np.mean(figures, axis=0) for query, figures in sorted(by_query.items())}
-        for setting, by_query in kept.items()
+        for setting, by_query in collected.items()
     }
 
 
-def _described(found: dict[Key, Found], programs: list[Program]) -> list[dict[str, Any]]:
+def _described(by_method: dict[Key, Found], programs: list[Program]) -> list[dict[str, Any]]:
     """Rows of a table: means with intervals, and differences, with theirs, to what a row is compared with."""
     rows = []
-    for (method, form), by_setting in found.items():
+    for (method, form), by_setting in by_method.items():
         peers = {bag: (bag, form) for bag in BAGS} | {PLAIN: (method, PLAIN)}
         if method.endswith(" both"):
             peers[WORDS] = (method.removesuffix("both") + "words", form)
         peers[UNMAPPED] = (method.partition(",")[0], form)
-        peers = {title: key for title, key in peers.items() if key in found and key != (method, form)}
+        peers = {title: key for title, key in peers.items() if key in by_method and key != (method, form)}
         settings: dict[str, Any] = {}
         for setting, by_query in by_setting.items():
             task = np.array([programs[query].task for query in by_query])
             values = np.array(list(by_query.values()))
-            less = {title: values - np.array(list(found[key][setting].values())) for title, key in peers.items()}
+            less = {title: values - np.array(list(by_method[key][setting].values())) for title, key in peers.items()}
             settings[setting] = {
                 figure: {
                     "mean": _rounded(values[:, column].mean()),

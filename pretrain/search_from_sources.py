@@ -33,11 +33,11 @@ _LOCAL = ("linkonce", "weak", "internal", "private")
 
 def functions_of(folder: Path) -> dict[str, tuple[str, int]]:
     """Linkage and attributes, and number of instructions, of each symbol that the IR of a folder defines."""
-    found: dict[str, tuple[str, int]] = {}
+    functions: dict[str, tuple[str, int]] = {}
     for path in sorted(folder.glob("*.ll")):
         for head, symbol, body in _FUNCTION.findall(path.read_text(encoding="utf-8")):
-            found.setdefault(symbol.strip('"'), (head, len(re.findall(r"^  (?! )", body, re.MULTILINE))))
-    return found
+            functions.setdefault(symbol.strip('"'), (head, len(re.findall(r"^  (?! )", body, re.MULTILINE))))
+    return functions
 
 
 def figures(old: Path, new: Path, results: Path) -> dict[str, Any]:
@@ -46,18 +46,18 @@ def figures(old: Path, new: Path, results: Path) -> dict[str, Any]:
     with results.open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["rank"] == "1"]
     first = {row["query_symbol"]: row for row in reversed(rows)}  # inline functions stand in several files
-    both = [
+    such_functions = [
         symbol
         for symbol in queries.keys() & index.keys()
         if not any(word in queries[symbol][0] for word in _LOCAL) and min(queries[symbol][1], index[symbol][1]) >= LEAST
     ]
-    asked = sorted(both, key=lambda symbol: hashlib.sha256(symbol.encode()).digest())[:MOST]
+    queried = sorted(such_functions, key=lambda symbol: hashlib.sha256(symbol.encode()).digest())[:MOST]
     right = {symbol: row["symbol"] == symbol for symbol, row in first.items()}
     shown = {symbol: float(row["right"]) for symbol, row in first.items()}
     return {
-        "functions": {symbol: {"shown": round(shown[symbol], 4), "right": right[symbol]} for symbol in asked},
-        "right": sum(right[symbol] for symbol in asked),
-        "such_functions": [len(both), sum(right[symbol] for symbol in both)],
+        "functions": {symbol: {"shown": round(shown[symbol], 4), "right": right[symbol]} for symbol in queried},
+        "right": sum(right[symbol] for symbol in queried),
+        "such_functions": [len(such_functions), sum(right[symbol] for symbol in such_functions)],
         "in_index": [len(first.keys() & index.keys()), sum(right[symbol] for symbol in first.keys() & index.keys())],
         "all": [len(first), round(float(np.mean([*shown.values()])), 4), round(float(np.mean([*right.values()])), 4)],
         "fifths": fifths(np.array([*shown.values()]), np.array([*right.values()])),
@@ -69,12 +69,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="name of the record, without suffix")
     parser.add_argument("libraries", nargs="+", metavar="NAME=OLD,NEW,FOUND.csv")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     record = {}
-    for library in given.libraries:
+    for library in arguments.libraries:
         name, _, paths = library.partition("=")
         record[name] = figures(*map(Path, paths.split(",")))
-    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -135,29 +135,29 @@ def features_of(trainer: Trainer, answers: Answers, source: str) -> KeptFeatures
     weighting = trainer.model_config.pooling.weighting
     texts = FrozenTexts(model, corpus, modules, processes=trainer.processes, weighting=weighting)
     counts = torch.from_numpy(piece_counts(answers))
-    found: dict[str, list[np.ndarray]] = {"text": [], "graph": [], "taught": []}
+    features: dict[str, list[np.ndarray]] = {"text": [], "graph": [], "taught": []}
     for first in range(0, len(modules), SLICE):
         part = slice(first, first + SLICE)
         graphs = join_graphs(corpus, modules[part], weighting=weighting).data(torch.device("cpu"))
         graph = encoding.encode_graphs(model, graphs, texts).graph
-        found["text"].append(torch.cat([texts.means[part], torch.log1p(counts[part])], -1).numpy())
-        found["graph"].append(graph.numpy())
+        features["text"].append(torch.cat([texts.means[part], torch.log1p(counts[part])], -1).numpy())
+        features["graph"].append(graph.numpy())
         if model.taught is not None:
-            found["taught"].append(model.taught(texts.means[part], graph, counts[part]).numpy())
+            features["taught"].append(model.taught(texts.means[part], graph, counts[part]).numpy())
     hashes = np.array([PurePosixPath(corpus.names[number]).stem for number in modules.tolist()])
-    parts = {name: np.concatenate(rows) for name, rows in found.items() if rows}
+    parts = {name: np.concatenate(rows) for name, rows in features.items() if rows}
     return KeptFeatures(source, source, hashes, parts)
 
 
 def figures_of(trainer: Trainer) -> dict[str, float]:
     """Masked tokens, graph reconstruction and matching on the modules held out."""
     baselines = Baselines.fit(trainer.corpus, trainer.train_modules)
-    found = evaluate_model(trainer.model, trainer.corpus, trainer.held_out, baselines=baselines)
+    evaluation = evaluate_model(trainer.model, trainer.corpus, trainer.held_out, baselines=baselines)
     return {
-        "MLM, as they occur": found["mlm"]["occurring"]["accuracy"],
-        **{f"AUC {flow}": found["gae"][flow]["auc"] for flow in ("control", "data", "call")},
-        "matching, random": found["matching"]["accuracy_random"],
-        "matching, near size": found["matching"]["accuracy_near_size"],
+        "MLM, as they occur": evaluation["mlm"]["occurring"]["accuracy"],
+        **{f"AUC {flow}": evaluation["gae"][flow]["auc"] for flow in ("control", "data", "call")},
+        "matching, random": evaluation["matching"]["accuracy_random"],
+        "matching, near size": evaluation["matching"]["accuracy_near_size"],
     }
 
 
@@ -173,11 +173,11 @@ def run(recipe: Values, corpus: Corpus, name: str, seed: int, study: Path) -> No
         with progress(source, sum(stage.steps for stage in trainer.stages.values())) as advance:
             trainer.report = lambda step: advance()
             trainer.run()
-        found = figures_of(trainer) | {"minutes": round((time.monotonic() - started) / 60, 2)}
-        given = config.model_copy(update={"answers": AnswersConfig(**recipe["answers"])})
-        answers = read_answers(given, corpus.tokenizer, held_out=corpus.projects_of(trainer.held_out))
+        figures = figures_of(trainer) | {"minutes": round((time.monotonic() - started) / 60, 2)}
+        recipe_config = config.model_copy(update={"answers": AnswersConfig(**recipe["answers"])})
+        answers = read_answers(recipe_config, corpus.tokenizer, held_out=corpus.projects_of(trainer.held_out))
         features_of(trainer, answers, source).save(study / "features" / f"{source}.npz")
-    (study / f"{source}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (study / f"{source}.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 def source_of(name: str, seed: int) -> str:
@@ -207,7 +207,7 @@ def table(study: Path) -> str:
     rows: dict[str, dict[str, list[float]]] = {}
     for name in of:
         runs = [read(study / f"{source_of(name, seed)}.json") for seed in seeds]
-        cells = {key: [found[key] for found in runs] for key in runs[0] if key != "minutes"}
+        cells = {key: [figures[key] for figures in runs] for key in runs[0] if key != "minutes"}
         for title, record, figure in HEADS:
             if heads[record]:
                 cells[title] = [row_of(heads[record], source_of(name, seed))[figure] for seed in seeds]
@@ -233,8 +233,8 @@ def seed_of(path: Path) -> int:
 
 def read(path: Path) -> Values:
     """A file of JSON, or nothing where there is none."""
-    found: Values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return found
+    values: Values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return values
 
 
 def main() -> None:
@@ -246,19 +246,19 @@ def main() -> None:
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--variant", action="append", choices=list(VARIANTS), help="may be repeated [default: all]")
     parser.add_argument("--table", type=Path, help="print the table of a study that is done")
-    given = parser.parse_args()
-    if given.table is not None:
-        print(table(given.table))
+    arguments = parser.parse_args()
+    if arguments.table is not None:
+        print(table(arguments.table))
         return
-    if given.recipe is None or given.corpus is None or given.output is None:
+    if arguments.recipe is None or arguments.corpus is None or arguments.output is None:
         parser.error("give RECIPE CORPUS -o STUDY, or --table STUDY")
-    recipe = load_toml(given.recipe)
-    corpus = Corpus.load(given.corpus)
-    (given.output / "features").mkdir(parents=True, exist_ok=True)
-    for seed in map(int, given.seeds.split(",")):
-        for name in given.variant or VARIANTS:
-            if not (given.output / f"{source_of(name, seed)}.json").is_file():
-                run(recipe, corpus, name, seed, given.output)
+    recipe = load_toml(arguments.recipe)
+    corpus = Corpus.load(arguments.corpus)
+    (arguments.output / "features").mkdir(parents=True, exist_ok=True)
+    for seed in map(int, arguments.seeds.split(",")):
+        for name in arguments.variant or VARIANTS:
+            if not (arguments.output / f"{source_of(name, seed)}.json").is_file():
+                run(recipe, corpus, name, seed, arguments.output)
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ def measured(pairs: Path, cap: int) -> dict[str, Any]:
                 continue
             read = time.process_time()
             level = level_of(module)
-            told = time.process_time()
-            reading, telling = reading + read - started, telling + told - read
+            detected_at = time.process_time()
+            reading, telling = reading + read - started, telling + detected_at - read
             of_functions = levels_of_functions(module)
             for build in builds:
                 is_right = level == CLASSES[build.opt_level]
@@ -94,7 +94,7 @@ def measured(pairs: Path, cap: int) -> dict[str, Any]:
         **shares(everything),
         "same": same,
         "unread": unread,
-        **{kind: {group: shares(found) for group, found in sorted(groups.items())} for kind, groups in right.items()},
+        **{kind: {group: shares(hits) for group, hits in sorted(groups.items())} for kind, groups in right.items()},
         "modules": confusion(modules),
         "functions": {**function_shares(functions), "told": confusion(functions)},
         "share_of_reading": round(telling / reading, 4),
@@ -106,10 +106,10 @@ def shares(right: list[bool]) -> dict[str, Any]:
     return {"builds": len(right), "right": round(sum(right) / len(right), 4)}
 
 
-def function_shares(told: dict[str, Counter[str]]) -> dict[str, Any]:
+def function_shares(answers: dict[str, Counter[str]]) -> dict[str, Any]:
     """Functions, and the share that is right, of all and by level."""
-    right = {level: counter[CLASSES[level]] for level, counter in sorted(told.items())}
-    counts = {level: counter.total() for level, counter in sorted(told.items())}
+    right = {level: counter[CLASSES[level]] for level, counter in sorted(answers.items())}
+    counts = {level: counter.total() for level, counter in sorted(answers.items())}
     by_level = {level: round(right[level] / count, 4) for level, count in counts.items()}
     return {
         "functions": sum(counts.values()),
@@ -118,9 +118,9 @@ def function_shares(told: dict[str, Counter[str]]) -> dict[str, Any]:
     }
 
 
-def confusion(told: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
+def confusion(answers: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
     """Level -> what it was told to be -> how often."""
-    return {level: dict(sorted(counter.items())) for level, counter in sorted(told.items())}
+    return {level: dict(sorted(counter.items())) for level, counter in sorted(answers.items())}
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -129,11 +129,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("pairs", nargs="+", metavar="NAME=PAIRS", help="folder with COMPILER/log.jsonl, and its name")
     parser.add_argument("--cap", type=int, default=sys.maxsize, help="at most so many sources of a project")
-    given = parser.parse_args(words)
-    out = given.out.with_suffix(".json")
+    arguments = parser.parse_args(words)
+    out = arguments.out.with_suffix(".json")
     record = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
-    for name, folder in (word.split("=", 1) for word in given.pairs):
-        record[name] = measured(Path(folder), given.cap)
+    for name, folder in (word.split("=", 1) for word in arguments.pairs):
+        record[name] = measured(Path(folder), arguments.cap)
     out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

@@ -41,12 +41,14 @@ def main() -> None:
     parser.add_argument("kinds", type=int)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--right", type=Path, help="record of function_pools.py: how sure a nearest function is")
-    given = parser.parse_args()
-    files, encoder = load_files(given.model), load(given.model, cache=False)
-    record = read_provenance(given.model) or ()
+    arguments = parser.parse_args()
+    files, encoder = load_files(arguments.model), load(arguments.model, cache=False)
+    record = read_provenance(arguments.model) or ()
     learned = {project for source in record if source.kind == "pairs" for project in source.projects}
     paths = [
-        path for path in sorted(given.forms.glob("*/*/*/**/*.ll")) if path.relative_to(given.forms).parts[1] in learned
+        path
+        for path in sorted(arguments.forms.glob("*/*/*/**/*.ll"))
+        if path.relative_to(arguments.forms).parts[1] in learned
     ]
     paths = random.Random(0).sample(paths, min(FILES, len(paths)))
     assert files.config.lexical is not None
@@ -55,31 +57,32 @@ def main() -> None:
     with progress("functions", len(paths)) as advance:
         for path in paths:
             try:
-                found = prepare(encoder.read(path), encoder.tokenizer, ("function",), "count", spelling="unnamed")
+                prepared = prepare(encoder.read(path), encoder.tokenizer, ("function",), "count", spelling="unnamed")
             except MirencError as error:
                 print(error)
                 continue
-            total += document_frequency(lexicon, found.sample.texts, found.pools)
-            documents += found.pools.text.groups
+            total += document_frequency(lexicon, prepared.sample.texts, prepared.pools)
+            documents += prepared.pools.text.groups
             advance(1)
     idf = files.weights["lexical_idf"].astype(np.float64)
-    share = (given.kinds * np.exp(-idf) + total / documents) / (given.kinds + 1)
+    share = (arguments.kinds * np.exp(-idf) + total / documents) / (arguments.kinds + 1)
     weights = files.weights | {"lexical_idf": -np.log(np.maximum(share, np.exp(-idf.max()))).astype(np.float16)}
     config = files.config
-    if given.right is not None:
-        told = json.loads(given.right.read_text(encoding="utf-8"))["names"]["written"]["O0-O2"]["by_cosine"][files.name]
-        bins = [one for one in told if one[1] >= FEWEST]
+    if arguments.right is not None:
+        written = json.loads(arguments.right.read_text(encoding="utf-8"))["names"]["written"]
+        rates = written["O0-O2"]["by_cosine"][files.name]
+        bins = [one for one in rates if one[1] >= FEWEST]
         first = round(10 * bins[0][0])  # below, too little was seen: as right as the lowest that was
         right = (bins[0][2],) * first + tuple(share for _, _, share in bins)
         assert config.paired is not None
         config = config.model_copy(update={"paired": config.paired.model_copy(update={"right": right})})
     save_files(
-        given.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights, provenance=record
+        arguments.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights, provenance=record
     )
     for name in ("MODEL_CARD.md", "baselines.safetensors"):
-        if (given.model / name).is_file():
-            shutil.copy(given.model / name, given.output)
-    write_golden(given.output)  # seals the folder
+        if (arguments.model / name).is_file():
+            shutil.copy(arguments.model / name, arguments.output)
+    write_golden(arguments.output)  # seals the folder
     print(f"{documents:,} functions of {len(paths):,} files")
 
 

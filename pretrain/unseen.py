@@ -87,17 +87,17 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("shards", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    given = parser.parse_args()
-    corpus, shards = Corpus.load(given.corpus), Corpus.load(given.shards)
+    arguments = parser.parse_args()
+    corpus, shards = Corpus.load(arguments.corpus), Corpus.load(arguments.shards)
     check_unseen(corpus, shards)
     known = known_texts(corpus, shards)
     record = {
         "versions": dict(sorted({info.project: info.version for info in corpus.infos}.items())),
         "modules": len(corpus),
         "unseen_statements": int((~known & (corpus.text_counts(range(len(corpus))) > 0)).sum()),
-        "models": {name: measure(name, corpus, given.corpus / "ir", known) for name in MODELS},
+        "models": {name: measure(name, corpus, arguments.corpus / "ir", known) for name in MODELS},
     }
-    given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

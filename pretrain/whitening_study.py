@@ -136,8 +136,8 @@ def markdown(figures: dict[str, Any]) -> str:
     for row in figures["rows"]:
         cells = [f"{row[part]['recall_at_1']:.3f} / {row[part]['mrr']:.3f}" for part in ("text", "graph", "both")]
         lines.append(f"| {row['map']} | {' | '.join(cells)} |")
-    for name, found in figures["baselines"].items():
-        lines.append(f"| ({name.replace('_', ' ')}) | {found['recall_at_1']:.3f} / {found['mrr']:.3f} | | |")
+    for name, baseline in figures["baselines"].items():
+        lines.append(f"| ({name.replace('_', ' ')}) | {baseline['recall_at_1']:.3f} / {baseline['mrr']:.3f} | | |")
     return "\n".join(lines) + "\n"
 
 
@@ -149,10 +149,10 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, required=True, help="the corpus the model was trained on")
     parser.add_argument("--model", default="mirenc-base", help="mirenc model name or folder")
     parser.add_argument("--limit", type=int, default=3000, help="functions")
-    given = parser.parse_args()
-    figures = study(given.ir, Corpus.load(given.corpus), given.model, given.limit)
-    given.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
+    arguments = parser.parse_args()
+    figures = study(arguments.ir, Corpus.load(arguments.corpus), arguments.model, arguments.limit)
+    arguments.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(markdown(figures), encoding="utf-8")
     print(markdown(figures), end="")
 
 

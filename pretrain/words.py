@@ -78,9 +78,9 @@ def counted(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.
     """Documents that have a word of each bucket, and how many documents there are."""
     lexicon = Lexicon(config, np.zeros(config.buckets, np.float32))
     total, number = np.zeros(config.buckets, np.int64), 0
-    for found in documents(encoder, domain):
-        total += document_frequency(lexicon, found.sample.texts, found.pools)
-        number += found.pools.text.groups
+    for file in documents(encoder, domain):
+        total += document_frequency(lexicon, file.sample.texts, file.pools)
+        number += file.pools.text.groups
     if not number:
         raise SystemExit(f"{domain.folder}: has no {domain.level} that can be read. Give a folder of IR")
     return total, number
@@ -113,9 +113,7 @@ def fit_map(encoder: Encoder, domains: list[Words], lexicon: Lexicon, floor: flo
     moments = []
     for domain in domains:
         module = domain.level == "module"
-        vectors = [
-            lexicon.vectors(found.sample.texts, found.pools, module=module) for found in documents(encoder, domain)
-        ]
+        vectors = [lexicon.vectors(file.sample.texts, file.pools, module=module) for file in documents(encoder, domain)]
         moments.append((moments_of(np.concatenate(vectors)), 1.0))
     mean, matrix = mixed_whitening(moments, floor=floor)
     matrix *= np.float32(lexicon.config.weight / np.sqrt(lexicon.config.width))
@@ -125,10 +123,10 @@ def fit_map(encoder: Encoder, domains: list[Words], lexicon: Lexicon, floor: flo
 def with_retrieval(card: str, folder: Path, projects: list[Path]) -> str:
     """The card with what the packaged model finds in the projects held out: PROJECT/O0/x.ll and PROJECT/O2/x.ll."""
     files = [path for project in projects for path in project.rglob("*") if path.is_file()]
-    found = evaluate_retrieval(load(folder, cache=False), find_level_pairs(projects[0].parent, files))
-    both = found["both"]
-    shown = f"{100 * both['recall_at_1']:.1f} %, {100 * both['recall_at_10']:.1f} %, {both['mrr']:.3f}"
-    return RETRIEVAL.sub(rf"\1 ({found['functions']:,} functions) | {shown} |  |", card)
+    retrieval = evaluate_retrieval(load(folder, cache=False), find_level_pairs(projects[0].parent, files))
+    joint = retrieval["both"]
+    shown = f"{100 * joint['recall_at_1']:.1f} %, {100 * joint['recall_at_10']:.1f} %, {joint['mrr']:.3f}"
+    return RETRIEVAL.sub(rf"\1 ({retrieval['functions']:,} functions) | {shown} |  |", card)
 
 
 def main() -> None:
@@ -140,30 +138,30 @@ def main() -> None:
     parser.add_argument(
         "--held-out", type=Path, nargs="+", required=True, help="folders of a corpus's IR, a project each"
     )
-    given = parser.parse_args()
-    files = load_files(given.model)
-    encoder = load(given.model, cache=False)
-    recipe = load_toml(given.recipe)
+    arguments = parser.parse_args()
+    files = load_files(arguments.model)
+    encoder = load(arguments.model, cache=False)
+    recipe = load_toml(arguments.recipe)
     domains = [Words(**values) for values in recipe["domains"]]
     if files.config.lexical is None:
         raise SystemExit(f"{files.name} has no lexical view")
     projects = {project for domain in domains for project in ir_projects(drawn(domain), domain.folder)}
     sources = (*ancestry(files.name, files.folder), Source(files.name, "words", tuple(sorted(projects))))
-    if seen := {project.name for project in given.held_out} & seen_by(sources).keys():
+    if seen := {project.name for project in arguments.held_out} & seen_by(sources).keys():
         raise SystemExit(f"--held-out: {files.name} learned from {', '.join(sorted(seen))}. Give projects it never saw")
     changes = {"module_names": recipe["module_names"]} if "module_names" in recipe else {}
     values = files.config.model_dump()
     values["lexical"] |= changes | {"whiten": "map_floor" in recipe}
-    config = ModelConfig.from_dict(values, where=str(given.recipe))
+    config = ModelConfig.from_dict(values, where=str(arguments.recipe))
     assert config.lexical is not None
-    found = [counted(encoder, domain, config.lexical) for domain in domains]
+    tables = [counted(encoder, domain, config.lexical) for domain in domains]
     weights = {name: value for name, value in files.weights.items() if "lexical" not in name}
-    weights["lexical_idf"] = idf_of(found).astype(np.float16).astype(np.float32)  # as it is stored
+    weights["lexical_idf"] = idf_of(tables).astype(np.float16).astype(np.float32)  # as it is stored
     if config.lexical.whiten:
         lexicon = Lexicon(config.lexical, weights["lexical_idf"])
         weights |= fit_map(encoder, domains, lexicon, recipe["map_floor"])
     facts = [
-        f"{domain.folder} ({number:,} {domain.level}s)" for domain, (_, number) in zip(domains, found, strict=True)
+        f"{domain.folder} ({number:,} {domain.level}s)" for domain, (_, number) in zip(domains, tables, strict=True)
     ]
     card = (files.folder / "MODEL_CARD.md").read_text(encoding="utf-8").partition(CARD)[0].rstrip("\n")
     card += f"\n\n{CARD}How much a word tells was counted in {', '.join(facts)} (`pretrain/words.py`).\n"
@@ -172,13 +170,13 @@ def main() -> None:
     if config.lexical.whiten:
         card += f"A map fitted on the same folders whitens the words (floor {recipe['map_floor']:g}).\n"
     save_files(
-        given.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights, provenance=sources
+        arguments.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights, provenance=sources
     )
     if (files.folder / "baselines.safetensors").is_file():
-        shutil.copy(files.folder / "baselines.safetensors", given.output)
-    card = with_retrieval(card, given.output, given.held_out)
-    (given.output / "MODEL_CARD.md").write_text(card, encoding="utf-8")
-    write_golden(given.output)  # seals the folder
+        shutil.copy(files.folder / "baselines.safetensors", arguments.output)
+    card = with_retrieval(card, arguments.output, arguments.held_out)
+    (arguments.output / "MODEL_CARD.md").write_text(card, encoding="utf-8")
+    write_golden(arguments.output)  # seals the folder
     print("\n".join(facts))
 
 

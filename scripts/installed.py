@@ -114,13 +114,13 @@ def check_contents(wheel: Path, files: list[str], root: Path) -> None:
     """Demand every one of the files below the root in the wheel, as it is there, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         inside = [each for each in archive.infolist() if ".dist-info/" not in each.filename]
-        found, wanted = {each.filename for each in inside}, set(files)
-        changed = [name for name in found & wanted if archive.read(name) != (root / name).read_bytes()]
-    if found != wanted or changed:
-        only = f"not in the wheel: {sorted(wanted - found)}; only in the wheel: {sorted(found - wanted)}"
+        packed, expected = {each.filename for each in inside}, set(files)
+        changed = [name for name in packed & expected if archive.read(name) != (root / name).read_bytes()]
+    if packed != expected or changed:
+        only = f"not in the wheel: {sorted(expected - packed)}; only in the wheel: {sorted(packed - expected)}"
         sys.exit(f"error: {only}; not as in the checkout: {sorted(changed)}")
     unpacked = sum(each.file_size for each in inside) / 1e6
-    print(f"{wheel.name}: all {len(found)} files, {wheel.stat().st_size / 1e6:.1f} MB, {unpacked:.1f} unpacked")
+    print(f"{wheel.name}: all {len(packed)} files, {wheel.stat().st_size / 1e6:.1f} MB, {unpacked:.1f} unpacked")
 
 
 def install(wheel: Path, environment: Path) -> Path:
@@ -152,12 +152,12 @@ def readme_commands() -> list[str]:
     """The README's commands, without comments and without those that are left out."""
     text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     lines = [line for block in re.findall(r"(?s)^```sh\n(.*?)^```", text, re.MULTILINE) for line in block.splitlines()]
-    found = [shlex.join(shlex.split(line, comments=True)) for line in lines if line.startswith("mirenc ")]
-    kept = [command for command in found if not command.startswith(tuple(LEFT_OUT))]
+    commands = [shlex.join(shlex.split(line, comments=True)) for line in lines if line.startswith("mirenc ")]
+    runnable = [command for command in commands if not command.startswith(tuple(LEFT_OUT))]
     for verb in ("embed", "inspect", "graph", "predict"):
-        if not any(command.startswith(f"mirenc {verb} ") for command in kept):
+        if not any(command.startswith(f"mirenc {verb} ") for command in runnable):
             sys.exit(f"error: the README has no `mirenc {verb}` any more that could be run")
-    return kept
+    return runnable
 
 
 def check_command(command: str, work: Path, environment: dict[str, str]) -> None:

@@ -43,8 +43,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 # -- search ----------------------------------------------------------------------------------------------------------
 def pool(names: str, setting: str = "O0-O2") -> dict[str, Any]:
     name = "function_pools_o0_o2" if setting == "O0-O2" else "function_pools"
-    found: dict[str, Any] = load(f"pretrain/{name}.json")["names"][names][setting]
-    return found
+    record: dict[str, Any] = load(f"pretrain/{name}.json")["names"][names][setting]
+    return record
 
 
 BAG = "bag of statements (tf-idf)"
@@ -76,15 +76,15 @@ def function_table() -> str:
     """One row for each method, recall at 1 among all with names as written and hidden; by language, of the first."""
     settings = [(pool("written", setting), pool("hidden", setting)) for setting in SETTINGS]
     rows = [
-        [title, *(" / ".join(f"{100 * recall(row, one):.1f}" for one in both) for both in settings)]
+        [title, *(" / ".join(f"{100 * recall(row, one):.1f}" for one in pair) for pair in settings)]
         for title, row in POOL_ROWS.items()
     ]
     for language in sorted(settings[0][0]["projects"]):
         cells = [
-            " / ".join(f"{100 * recall(SEARCH, one, language):.1f}" for one in both) + f" ({both[0]['by'][language]:,})"
-            if both[0]["by"].get(language)
+            " / ".join(f"{100 * recall(SEARCH, one, language):.1f}" for one in pair) + f" ({pair[0]['by'][language]:,})"
+            if pair[0]["by"].get(language)
             else ""
-            for both in settings
+            for pair in settings
         ]
         rows.append([f"mirenc-search, {language} alone", *cells])
     return table(
@@ -175,8 +175,8 @@ def program_table() -> str:
     """Names as written and hidden; bold where a row is above both bags of its form by more than the interval."""
     rows = []
     for title, key in PROGRAM_ROWS.items():
-        both = zip(program_scores("written", *key), program_scores("hidden", *key), strict=True)
-        rows.append([title, *(" / ".join(map(program_cell, scores)) for scores in both)])
+        cells = zip(program_scores("written", *key), program_scores("hidden", *key), strict=True)
+        rows.append([title, *(" / ".join(map(program_cell, scores)) for scores in cells)])
     return table(["", *PROGRAM_SETTINGS.values()], rows)
 
 
@@ -228,7 +228,7 @@ def unseen_table() -> str:
     each = [model["retrieval"] for model in models]
     title = f"Function at -O0 to itself at -O2 among {each[0]['functions']:,}, recall@1 (bag of statements)"
     pairs = ([percent(one[row]["recall_at_1"]) for row in ("both", "bag_of_statements")] for one in each)
-    cells = [f"{both} ({bag})" for both, bag in pairs]
+    cells = [f"{figure} ({bag})" for figure, bag in pairs]
     rows.append([title, *cells])
     return table(["", *MODELS], rows)
 
@@ -408,10 +408,10 @@ def pass_phrases() -> Iterator[str]:
     record = load("downstream/inlining/saved_20.json")
     rows = {line[0].removesuffix(", 20 compilations"): line[1] for line in record["lines"][1:]}
     lists, alone = (rows[row].split()[0] for row in ("pass lists", "inlining, what promises most first"))
-    both = rows["pass lists, then inlining"].replace(" [", " % [")
+    share = rows["pass lists, then inlining"].replace(" [", " % [")
     yield (
-        f"20 compilations of each file in all, lists and then inlining save {both} on {record['files']} files of these "
-        f"projects. Lists without inlining save {lists} %, and inlining without lists {alone} %"
+        f"20 compilations of each file in all, lists and then inlining save {share} on {record['files']} files of "
+        f"these projects. Lists without inlining save {lists} %, and inlining without lists {alone} %"
     )
 
 
@@ -482,8 +482,8 @@ def profile_table() -> str:
     """Static prediction of branches on projects that nothing was fitted on."""
     record = load("downstream/profile/branches.json")
 
-    def cell(found: list[float]) -> str:
-        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in found))
+    def cell(interval: list[float]) -> str:
+        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in interval))
 
     kinds = ("missed", "fewer", "unseen", "error", "unweighed", "trips", "hottest")
     rows = [[title, *(cell(record["rows"][row][kind]) for kind in kinds)] for title, row in PROFILE_ROWS.items()]
@@ -521,10 +521,10 @@ def repair_table(kind: str, title: str) -> str:
     """Profiles repaired: one figure of all rows."""
     record = load("downstream/profile/repair.json")
 
-    def cell(row: str, how: str) -> str:
-        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in record["rows"][how][row][kind]))
+    def cell(row: str, spoiling: str) -> str:
+        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in record["rows"][spoiling][row][kind]))
 
-    rows = [[name, *(cell(row, how) for how in SPOILT.values())] for name, row in REPAIR_ROWS.items()]
+    rows = [[name, *(cell(row, spoiling) for spoiling in SPOILT.values())] for name, row in REPAIR_ROWS.items()]
     return table([title.format(**record), *SPOILT], rows)
 
 
@@ -583,8 +583,8 @@ def worth_table() -> str:
     """What profiles are worth to clang -O2."""
     record = load("downstream/profile/worth.json")
 
-    def cell(found: list[float]) -> str:
-        return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * each for each in found))
+    def cell(interval: list[float]) -> str:
+        return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * each for each in interval))
 
     kinds = ("instructions", "jumps", "mispredicted", "bytes")
     rows = [
@@ -640,10 +640,10 @@ def published() -> Iterator[str]:
     yield f"the block that is best on all other GPUs takes {percent(best)} longer than the best block"
 
 
-def brought(row: str, way: str) -> str:
+def brought(row: str, rule: str) -> str:
     """Share of the oracle's gain that the best block of one GPU has on another."""
     rows = {one["title"]: one["ways"] for one in load("downstream/block_size_published/transfer.json")["rows"]}
-    return percent(rows[row][way]["oracle_gain_share"], 0)
+    return percent(rows[row][rule]["oracle_gain_share"], 0)
 
 
 def block_phrases() -> Iterator[str]:
@@ -685,8 +685,8 @@ def transfer_phrases() -> Iterator[str]:
     other = "to another maker's"
     yield f"Between makers it is {brought(other, one)}, and {slower[other]} are slower"
     yield f"One try beside the default has {brought('all', two)}, two tries {brought('all', three)}"
-    kept = [brought(kernel, one) for kernel in ("gemm", "convolution_kt", "dedispersion")]
-    yield f"hold everywhere ({kept[0]} and {kept[1]}), those of dedispersion nowhere ({kept[2]})"
+    shares = [brought(kernel, one) for kernel in ("gemm", "convolution_kt", "dedispersion")]
+    yield f"hold everywhere ({shares[0]} and {shares[1]}), those of dedispersion nowhere ({shares[2]})"
 
 
 def speed() -> Iterator[str]:

@@ -61,11 +61,13 @@ def check_tree(root: Path, version: str) -> list[str]:
     problems = []
     if changed := git(root, "status", "--porcelain"):
         problems.append(f"changes are not committed:\n{changed}\nCommit them, or type: git stash --include-untracked")
-    found = {file: re.findall(pattern, (root / file).read_text(encoding="utf-8")) for file, pattern in VERSIONS.items()}
-    for file, matches in found.items():
+    matched = {
+        file: re.findall(pattern, (root / file).read_text(encoding="utf-8")) for file, pattern in VERSIONS.items()
+    }
+    for file, matches in matched.items():
         if len(matches) != 1:
             problems.append(f"{file} has {len(matches)} versions, and needs one. Mend it")
-    current = {match[1] for matches in found.values() for match in matches}
+    current = {match[1] for matches in matched.values() for match in matches}
     if len(current) > 1:
         problems.append(f"versions differ: {', '.join(sorted(current))} ({', '.join(VERSIONS)}). Mend them")
     elif any(numbers(version) <= numbers(each) for each in current) or git(root, "tag", "--list", f"v{version}"):

@@ -40,7 +40,7 @@ def main() -> None:
             dry = [*pip, "--dry-run", "--only-binary=:all:", "--report=-", *command]
             report = subprocess.run(dry, env=environment, stdout=subprocess.PIPE, check=True).stdout
             addresses |= {
-                found["metadata"]["name"]: found["download_info"]["url"] for found in json.loads(report)["install"]
+                item["metadata"]["name"]: item["download_info"]["url"] for item in json.loads(report)["install"]
             }
     del addresses["mirenc"]
     with ThreadPoolExecutor(8) as pool:

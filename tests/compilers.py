@@ -18,13 +18,13 @@ def path_with(kind: str, path: str, scratch: Path) -> str:
     folders = [_without_clang(folder, scratch) for folder in path.split(os.pathsep)]
     if kind == "zig":
         return os.pathsep.join(folders)
-    own = scratch / kind
-    if not own.exists():
-        own.mkdir()
+    own_path = scratch / kind
+    if not own_path.exists():
+        own_path.mkdir()
         for name in (kind, kind.replace("clang", "clang++")):
-            if found := shutil.which(name, path=path):
-                (own / name).symlink_to(found)
-    return os.pathsep.join([str(own), *folders])
+            if program := shutil.which(name, path=path):
+                (own_path / name).symlink_to(program)
+    return os.pathsep.join([str(own_path), *folders])
 
 
 def _without_clang(folder: str, scratch: Path) -> str:

@@ -89,16 +89,16 @@ def fit(head: Any, name: str) -> Any:
         return head.fit(FEATURES, (COSTS[:, :3] > 1).astype(float))
     if name == "mlp":
         return head.fit(FEATURES, COSTS.argmin(axis=1))
-    return head.fit(FEATURES, COSTS, *given(head))
+    return head.fit(FEATURES, COSTS, *settings_for(head))
 
 
-def given(head: Any) -> tuple[Settings, ...]:
+def settings_for(head: Any) -> tuple[Settings, ...]:
     return (SETTINGS,) if getattr(head, "takes_settings", False) else ()
 
 
 def answer(head: Any, rows: np.ndarray = -FEATURES) -> np.ndarray:
     ask = head.predict_proba if hasattr(head, "predict_proba") else head.predict
-    return np.asarray(ask(rows, *given(head)))
+    return np.asarray(ask(rows, *settings_for(head)))
 
 
 def labels_table(rows: int = 400) -> tuple[np.ndarray, np.ndarray]:

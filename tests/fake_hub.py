@@ -26,7 +26,7 @@ class FakeHub:
 
     url: str = ""
     commits: dict[str, dict[str, Files]] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     tags: dict[str, str] = field(default_factory=dict)
     status: int | None = None  # with which everything is refused
     named: list[str] = field(default_factory=list)  # instead of the newest commits, once each
@@ -83,7 +83,7 @@ def serving() -> Iterator[FakeHub]:
         def do_GET(self) -> None:
             """Answer a request for facts or files."""
             path = self.path.partition("?")[0]
-            hub.asked.append(f"{self.command} {path}")
+            hub.requested.append(f"{self.command} {path}")
             if hub.status is not None:
                 return self.answer(hub.status)
             words = path.strip("/").split("/")
@@ -157,7 +157,7 @@ def serving() -> Iterator[FakeHub]:
 
         def do_POST(self) -> None:
             """Make a repository, or take a commit of small files."""
-            hub.asked.append(f"{self.command} {self.path}")
+            hub.requested.append(f"{self.command} {self.path}")
             data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             if hub.status is not None:
                 return self.answer(hub.status)
@@ -175,8 +175,8 @@ def serving() -> Iterator[FakeHub]:
                 modes = [{"path": file["path"], "uploadMode": "regular", "shouldIgnore": False} for file in files]
                 return self.json({"files": modes})
             lines = [json.loads(line) for line in data.splitlines()]
-            given = [line["value"] for line in lines if line["key"] == "file"]
-            sha = hub.commit(repo, {each["path"]: base64.b64decode(each["content"]) for each in given})
+            uploaded = [line["value"] for line in lines if line["key"] == "file"]
+            sha = hub.commit(repo, {each["path"]: base64.b64decode(each["content"]) for each in uploaded})
             return self.json({"commitUrl": f"{hub.url}/{repo}/commit/{sha}", "commitOid": sha, "success": True})
 
     def size_of(name: str, data: bytes) -> int:

@@ -56,9 +56,9 @@ class FakeTools:
             pytest.skip("the stand-ins are shell scripts")
         folder.mkdir()
         for name in SYSTEM:
-            found = shutil.which(name)
-            assert found is not None, f"the tests need {name}"
-            (folder / name).symlink_to(found)
+            program = shutil.which(name)
+            assert program is not None, f"the tests need {name}"
+            (folder / name).symlink_to(program)
         tools = cls(folder)
         tools.add("clang-14")
         tools.add("clang-19")

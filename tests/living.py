@@ -11,13 +11,13 @@ MARK = "MIRENC_TEST_MARK"
 
 def living(mark: str) -> list[int]:
     """Processes, no zombies among them, that were started with ``MIRENC_TEST_MARK`` set to a mark."""
-    found = []
+    processes = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
             with contextlib.suppress(OSError):  # it has ended meanwhile, or is somebody else's
                 if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                    found.append(int(folder.name))
-    return found
+                    processes.append(int(folder.name))
+    return processes
 
 
 def wait_until(condition: object) -> None:

@@ -46,8 +46,8 @@ def build_programl(ir: str | bytes) -> ProgramGraph:
     except OSError as error:  # of another machine
         raise ProgramlError(str(error)) from None
     if done.returncode or not done.stdout:
-        found = done.stderr.decode(errors="replace").strip()
-        raise ProgramlError(f"llvm2graph-10 cannot be started: {found}" if "shared librar" in found else found)
+        printed = done.stderr.decode(errors="replace").strip()
+        raise ProgramlError(f"llvm2graph-10 cannot be started: {printed}" if "shared librar" in printed else printed)
     return _graph(json.loads(done.stdout))
 
 

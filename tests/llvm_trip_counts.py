@@ -181,17 +181,19 @@ def generated(seed: int = 22) -> str:
     chance = random.Random(seed)
     functions, nodes = [], []
 
-    def weights(ways: int = 2) -> str:
-        how = chance.randrange(8)
-        if how == 0:
+    def weights(count: int = 2) -> str:
+        drawn = chance.randrange(8)
+        if drawn == 0:
             return ""
-        pick = (lambda: chance.choice(_NOTED)) if how < 4 else (lambda: chance.randrange(10 ** chance.randrange(1, 10)))
-        numbers = [pick() for _ in range(ways)]
+        pick = (
+            (lambda: chance.choice(_NOTED)) if drawn < 4 else (lambda: chance.randrange(10 ** chance.randrange(1, 10)))
+        )
+        numbers = [pick() for _ in range(count)]
         if sorted(numbers) == [1, _LARGEST]:  # the one quotient that an LLVM before 22 lets overflow
             numbers[0] = 2
-        numbers = [number + (chance.randrange(1, 9) << 32 if how == 7 else 0) for number in numbers]
-        kind = "i64" if how == 7 else "i32"
-        hint = '!"expected", ' if how == 6 else ""
+        numbers = [number + (chance.randrange(1, 9) << 32 if drawn == 7 else 0) for number in numbers]
+        kind = "i64" if drawn == 7 else "i32"
+        hint = '!"expected", ' if drawn == 6 else ""
         nodes.append(f'!{{!"branch_weights", {hint}{", ".join(f"{kind} {number}" for number in numbers)}}}')
         return f", !prof !{len(nodes) - 1}"
 
@@ -231,9 +233,12 @@ def profiled(folder: Path) -> dict[str, str]:
 @functools.cache
 def committed() -> dict[str, tuple[str, dict[Loop, int]]]:
     """Each committed module, and what LLVM 19 estimates of its loops; 0 where it does not."""
-    said = json.loads(COUNTS.read_text(encoding="utf-8"))
-    texts = {name: lzma.decompress((PROFILES / f"{name}.ll.xz").read_bytes()).decode() for name in said}
-    return {name: (texts[name], {(one, header): count for one, header, count in said[name]}) for name in said}
+    counts_by_module = json.loads(COUNTS.read_text(encoding="utf-8"))
+    texts = {name: lzma.decompress((PROFILES / f"{name}.ll.xz").read_bytes()).decode() for name in counts_by_module}
+    return {
+        name: (texts[name], {(one, header): count for one, header, count in counts_by_module[name]})
+        for name in counts_by_module
+    }
 
 
 def main() -> None:
@@ -242,16 +247,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         texts = {"generated": generated(), **profiled(folder)}
-        said = subprocess.run(["llvm-config-19", "--cxxflags", "--ldflags"], capture_output=True, text=True, check=True)
+        configured = subprocess.run(
+            ["llvm-config-19", "--cxxflags", "--ldflags"], capture_output=True, text=True, check=True
+        )
         source, program = Path(__file__).with_suffix(".cpp"), folder / "counts"
-        flags = said.stdout.split()
+        flags = configured.stdout.split()
         subprocess.run(["clang++-19", "-O1", str(source), "-o", str(program), *flags, "-lLLVM-19"], check=True)
         counts = {}
         for name, text in texts.items():
             file = folder / f"{name}.ll"
             file.write_text(text, encoding="utf-8")
-            found = subprocess.run([str(program), str(file)], capture_output=True, text=True, check=True).stdout
-            counts[name] = [[*line.split()[:2], int(line.split()[2])] for line in found.splitlines()]
+            printed = subprocess.run([str(program), str(file)], capture_output=True, text=True, check=True).stdout
+            counts[name] = [[*line.split()[:2], int(line.split()[2])] for line in printed.splitlines()]
             (PROFILES / f"{name}.ll.xz").write_bytes(lzma.compress(text.encode(), preset=9))
     lines = [f'"{name}": {json.dumps(rows)}' for name, rows in counts.items()]
     COUNTS.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")

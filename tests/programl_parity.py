@@ -69,12 +69,12 @@ def compare(programl: ProgramGraph, native: ProgramGraph, source: str) -> tuple[
     return native.node_count, native.edge_count
 
 
-def with_address_space(node: Node, found: Node) -> Node:
+def with_address_space(node: Node, native: Node) -> Node:
     """Fill in what ProGraML leaves out: ``struct*`` is a pointer in any address space."""
-    if not re.fullmatch(POINTER, found.text):
+    if not re.fullmatch(POINTER, native.text):
         return node
-    full_text = re.sub(r"^struct\* ", f"{found.text} ", node.full_text)
-    return replace(node, text=found.text, full_text=full_text)
+    full_text = re.sub(r"^struct\* ", f"{native.text} ", node.full_text)
+    return replace(node, text=native.text, full_text=full_text)
 
 
 def without_markers(source: str) -> str:
@@ -92,13 +92,13 @@ def without_markers(source: str) -> str:
     )
 
 
-def assert_equal(found: Iterable[object], expected: Iterable[object], what: str) -> None:
+def assert_equal(native: Iterable[object], expected: Iterable[object], elements: str) -> None:
     """Compare as multisets; the message shows only what differs."""
-    more = Counter(map(str, found))
+    more = Counter(map(str, native))
     less = Counter(map(str, expected))
     extra, lacking = more - less, less - more
-    assert not extra, f"native has other {what}:\n{_few(extra)}\nProGraML has:\n{_few(lacking)}"
-    assert not lacking, f"native lacks {what} that ProGraML has:\n{_few(lacking)}"
+    assert not extra, f"native has other {elements}:\n{_few(extra)}\nProGraML has:\n{_few(lacking)}"
+    assert not lacking, f"native lacks {elements} that ProGraML has:\n{_few(lacking)}"
 
 
 def _few(items: Counter[str]) -> str:

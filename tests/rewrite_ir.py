@@ -58,7 +58,7 @@ def without_metadata(data: bytes) -> str:
     """Print-out of a module without debug records and metadata attachments; operands keep the nodes they name."""
     with parsed(llvm, data) as module:
         lines = str(module).split("\n")
-    kept = []
+    remaining = []
     for line in lines:
         if line.lstrip().startswith("#dbg_") or line.startswith("!llvm.dbg"):
             continue
@@ -66,16 +66,16 @@ def without_metadata(data: bytes) -> str:
             line = _DECLARE_ATTACHMENTS.sub("declare", _HEADER_ATTACHMENTS.sub("", line))
         elif not line.startswith("!"):
             line = _ATTACHMENTS.sub("", line)
-        kept.append(line)
-    return "\n".join(kept)
+        remaining.append(line)
+    return "\n".join(remaining)
 
 
 def without_groups(data: bytes) -> str:
     """Print-out of a module without attribute groups."""
     with parsed(llvm, data) as module:
         lines = str(module).split("\n")
-    kept = (line for line in lines if not line.startswith("attributes #"))
-    return "\n".join(_GROUP_OR_STRING.sub(lambda match: match[1] or "", line) for line in kept)
+    remaining = (line for line in lines if not line.startswith("attributes #"))
+    return "\n".join(_GROUP_OR_STRING.sub(lambda match: match[1] or "", line) for line in remaining)
 
 
 def rename_globals(data: bytes, name_of: Callable[[int], str]) -> str:

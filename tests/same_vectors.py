@@ -7,11 +7,11 @@ import numpy as np
 from mirenc.encoder.golden import TOLERANCE, difference
 
 
-def assert_same_vectors(found: np.ndarray, expected: np.ndarray) -> None:
+def assert_same_vectors(actual: np.ndarray, expected: np.ndarray) -> None:
     """Of one shape, and no component further apart than `TOLERANCE` of its vector's length.
 
     For vectors across batches, runtimes and caches; what is read back or computed again in the same way is equal to the
     bit.
     """
-    assert found.shape == expected.shape
-    assert difference(found, expected) <= TOLERANCE
+    assert actual.shape == expected.shape
+    assert difference(actual, expected) <= TOLERANCE

@@ -23,10 +23,10 @@ def weights_of(model: nn.Module) -> Weights:
     return {name: value.clone() for name, value in model.state_dict().items()}
 
 
-def assert_same_weights(found: Weights, expected: Weights) -> None:
-    assert found.keys() == expected.keys()
+def assert_same_weights(actual: Weights, expected: Weights) -> None:
+    assert actual.keys() == expected.keys()
     for name, value in expected.items():
-        assert torch.equal(value, found[name]), name
+        assert torch.equal(value, actual[name]), name
 
 
 def with_stages(config: PretrainConfig, stages: dict[str, dict[str, Any]], **changes: Any) -> PretrainConfig:

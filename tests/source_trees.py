@@ -23,9 +23,9 @@ def no_clang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "no-clang"
     folder.mkdir()
     for name in ("nice", "env"):
-        found = shutil.which(name)
-        assert found is not None
-        (folder / name).symlink_to(found)
+        program = shutil.which(name)
+        assert program is not None
+        (folder / name).symlink_to(program)
     monkeypatch.setenv("PATH", str(folder))
     assert Path(sys.executable).is_absolute()
 

@@ -22,8 +22,8 @@ def test_a_path_with_one_kind(kind: str, tmp_path: Path) -> None:
     before = f"{tmp_path / 'bin'}:{tmp_path / 'own'}:{tmp_path / 'gone'}"
     for _ in range(2):  # made, then found
         path = path_with(kind, before, tmp_path / "links")
-        found = {name for name in ("clang", "clang-14", "clang-19", "gcc", "make") if shutil.which(name, path=path)}
-        assert found == {"gcc", "make"} | ({kind} & {"clang-14", "clang-19"})
+        programs = {name for name in ("clang", "clang-14", "clang-19", "gcc", "make") if shutil.which(name, path=path)}
+        assert programs == {"gcc", "make"} | ({kind} & {"clang-14", "clang-19"})
         assert bool(shutil.which("clang++-19", path=path)) == (kind == "clang-19")
 
 

@@ -161,22 +161,22 @@ def test_data_efficiency_has_every_share_of_every_row(
         sys, "argv", ["data_efficiency.py", "--task-file", str(task_file), "--seeds", "1", "--output", str(tmp_path)]
     )
     efficiency.main()
-    found = json.loads((tmp_path / "efficiency.json").read_text(encoding="utf-8"))
-    assert found["kernels"] == 12
-    assert found["data_hash"] == "5" * 64
+    record = json.loads((tmp_path / "efficiency.json").read_text(encoding="utf-8"))
+    assert record["kernels"] == 12
+    assert record["data_hash"] == "5" * 64
     for row in ("no_code", "both"):
-        assert {"0.25", "0.5", "1.0"} == set(found["figures"][row])
-        for figures in found["figures"][row].values():
+        assert {"0.25", "0.5", "1.0"} == set(record["figures"][row])
+        for figures in record["figures"][row].values():
             low, high = figures["accuracy_interval"]
             assert 0 <= low <= figures["accuracy"] <= high <= 1
     # Sizes do not tell the kernels apart; their code does.
-    assert found["figures"]["both"]["1.0"]["accuracy"] > found["figures"]["no_code"]["1.0"]["accuracy"]
+    assert record["figures"]["both"]["1.0"]["accuracy"] > record["figures"]["no_code"]["1.0"]["accuracy"]
     assert "<svg" in (tmp_path / "efficiency.svg").read_text(encoding="utf-8")
     # Points of the same inputs are taken from the record: a mark stays, and goes where the inputs were others.
     for row, share in (("no_code", "0.5"), ("both", "0.25")):
-        found["figures"][row][share]["accuracy"] = 0.123
-    found["figures"]["both"]["0.25"]["inputs"] = "of another model"
-    (tmp_path / "efficiency.json").write_text(json.dumps(found), encoding="utf-8")
+        record["figures"][row][share]["accuracy"] = 0.123
+    record["figures"]["both"]["0.25"]["inputs"] = "of another model"
+    (tmp_path / "efficiency.json").write_text(json.dumps(record), encoding="utf-8")
     monkeypatch.setattr(sys, "argv", [*sys.argv, "--resume"])
     efficiency.main()
     again = json.loads((tmp_path / "efficiency.json").read_text(encoding="utf-8"))["figures"]
@@ -195,21 +195,21 @@ def test_data_efficiency_counts_samples_of_a_fixed_split(
     monkeypatch.setattr(mirenc, "load", lambda: small)
     (tmp_path / "table").mkdir()
     write_small_table(tmp_path / "table")
-    asked = [name, "--data", str(tmp_path / "table"), "--seeds", "1", "--output", str(tmp_path)]
+    words = [name, "--data", str(tmp_path / "table"), "--seeds", "1", "--output", str(tmp_path)]
     counts = ["--protocol", "held_out", "--counts", "8", "14", "1000"]
     # Published figures of the task are no record to go on with.
     for file in (f"{name}.held_out.json", f"{name}.Oz.held_out.json"):
         (tmp_path / file).write_text(json.dumps({"task": name, "figures": {}}))
-    monkeypatch.setattr(sys, "argv", ["data_efficiency.py", *asked, *counts])
+    monkeypatch.setattr(sys, "argv", ["data_efficiency.py", *words, *counts])
     efficiency.main()
     (path,) = tmp_path.glob("*efficiency.json")
-    found = json.loads(path.read_text(encoding="utf-8"))
+    record = json.loads(path.read_text(encoding="utf-8"))
     score = {"size_after": "r2", "pass_fires": "auc", "pass_list": "speedup_geometric"}[name]
-    assert found["score"] == score
-    whole = "19" if name == "pass_fires" else "20"  # 1000 are not there
+    assert record["score"] == score
+    all_samples = "19" if name == "pass_fires" else "20"  # 1000 are not there
     for row in ("no_code", "histogram"):
-        assert set(found["figures"][row]) == {"8", "14", whole}
-        for figures in found["figures"][row].values():
+        assert set(record["figures"][row]) == {"8", "14", all_samples}
+        for figures in record["figures"][row].values():
             low, high = figures[f"{score}_interval"]
             assert low <= high
             assert np.isfinite(figures[score])
@@ -255,8 +255,8 @@ def test_fine_tuning_moves_the_encoders_and_nothing_else(fine_tuning: ModuleType
 
 def test_frozen_training_learns_and_leaves_the_model_untouched(fine_tuning: ModuleType, table: Any, live: Any) -> None:
     before = copy.deepcopy(live.model.state_dict())
-    how = {"epochs": 12, "seed": 0, "encoder_rate": 1.0}
-    result = fine_tuning.measure_arm("frozen", table, live, np.arange(20), np.arange(20, 24), **how)
+    options = {"epochs": 12, "seed": 0, "encoder_rate": 1.0}
+    result = fine_tuning.measure_arm("frozen", table, live, np.arange(20), np.arange(20, 24), **options)
     losses = result["loss_by_epoch"]
     assert losses[-1] < losses[0]
     assert all(torch.equal(value, before[name]) for name, value in live.model.state_dict().items())
@@ -264,9 +264,10 @@ def test_frozen_training_learns_and_leaves_the_model_untouched(fine_tuning: Modu
 
 def test_an_encoder_rate_of_zero_gives_the_frozen_run(fine_tuning: ModuleType, table: Any, live: Any) -> None:
     """Same first weights, batches and standardisation: where the encoders stand still, the arms are one."""
-    how = {"epochs": 3, "seed": 5, "encoder_rate": 0.0}
+    options = {"epochs": 3, "seed": 5, "encoder_rate": 0.0}
     arms = [
-        fine_tuning.measure_arm(arm, table, live, np.arange(18), np.arange(18, 24), **how) for arm in fine_tuning.ARMS
+        fine_tuning.measure_arm(arm, table, live, np.arange(18), np.arange(18, 24), **options)
+        for arm in fine_tuning.ARMS
     ]
     np.testing.assert_allclose(arms[0]["loss_by_epoch"], arms[1]["loss_by_epoch"], atol=1e-3)
     assert arms[0]["choices"] == arms[1]["choices"]
@@ -292,7 +293,7 @@ def test_figures_by_hand(fine_tuning: ModuleType, task_file: Path) -> None:
     data = mirenc.get_task(task_file).load()
 
     def arm(choices: list[int], accuracy: float, seconds: float) -> dict[str, Any]:
-        clocks = {f"{what}_seconds": seconds for what in ("training", "training_cpu", "inference", "inference_cpu")}
+        clocks = {f"{clock}_seconds": seconds for clock in ("training", "training_cpu", "inference", "inference_cpu")}
         return {"choices": choices, "loss_by_epoch": [0.5], "accuracy_by_epoch": [accuracy], **clocks}
 
     # Rows 0 and 4 want the first device, rows 2 and 6 the second.
@@ -300,14 +301,14 @@ def test_figures_by_hand(fine_tuning: ModuleType, task_file: Path) -> None:
         {"test": [0, 2], "frozen": arm([0, 0], 0.5, 1.0), "fine_tuned": arm([0, 1], 1.0, 30.0)},
         {"test": [4, 6], "frozen": arm([0, 1], 1.0, 3.0), "fine_tuned": arm([0, 1], 1.0, 50.0)},
     ]
-    found = fine_tuning.figures(data, folds, [6.0, 5.0])
-    assert found["frozen"]["accuracy"] == 0.75
-    assert found["gain"] == 0.25
-    assert found["pooled_gain"] == 0.25
-    assert found["pooled_gain_interval"][0] >= 0
-    assert found["training_ratio"] == 20  # 40 s over 2 s
-    assert found["training_ratio_with_embedding"] == 5  # 40 s over 2 s and 6 s
-    assert found["fine_tuned"]["pooled"]["accuracy"] == 1
+    figures = fine_tuning.figures(data, folds, [6.0, 5.0])
+    assert figures["frozen"]["accuracy"] == 0.75
+    assert figures["gain"] == 0.25
+    assert figures["pooled_gain"] == 0.25
+    assert figures["pooled_gain_interval"][0] >= 0
+    assert figures["training_ratio"] == 20  # 40 s over 2 s
+    assert figures["training_ratio_with_embedding"] == 5  # 40 s over 2 s and 6 s
+    assert figures["fine_tuned"]["pooled"]["accuracy"] == 1
 
 
 def test_a_task_of_many_settings_gets_columns_of_time(small: Encoder, tmp_path: Path) -> None:
@@ -343,8 +344,8 @@ def test_a_task_of_many_settings_gets_columns_of_time(small: Encoder, tmp_path: 
 @pytest.mark.parametrize("old", ["", "\n", "\n\n", "\n| old |\n"])
 def test_a_table_goes_between_its_marks_whatever_stands_there(old: str, tmp_path: Path) -> None:
     text = f"above\n<!-- table a -->{old}<!-- end -->\nbelow\n<!-- table ab -->\n<!-- end -->\n"
-    found = script("tables").between(text, "a", "| new |", tmp_path)
-    assert found == "above\n<!-- table a -->\n| new |\n<!-- end -->\nbelow\n<!-- table ab -->\n<!-- end -->\n"
+    document = script("tables").between(text, "a", "| new |", tmp_path)
+    assert document == "above\n<!-- table a -->\n| new |\n<!-- end -->\nbelow\n<!-- table ab -->\n<!-- end -->\n"
     with pytest.raises(SystemExit, match="no marks for table b"):
         script("tables").between(text, "b", "| new |", tmp_path)
 
@@ -354,14 +355,14 @@ def test_lists_that_were_not_tried_are_scored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     untried = script("untried_lists")
-    monkeypatch.setattr(untried, "BoostedRegressor", lambda **given: BoostedRegressor(**{**given, "trees": 3}))
+    monkeypatch.setattr(untried, "BoostedRegressor", lambda **options: BoostedRegressor(**{**options, "trees": 3}))
     (tmp_path / "table").mkdir()
     write_small_table(tmp_path / "table")
     output, features = tmp_path / "record.json", tmp_path / "features"
     run = run_main(monkeypatch)
     run(script("pass_features"), tmp_path / "table", "-o", features, "--counted")
-    asked = ["--rows", "no_code", "--rows", "autophase", "--folds", "2", "--features", features]
-    run(untried, tmp_path / "table", *asked, "-o", output)
+    words = ["--rows", "no_code", "--rows", "autophase", "--folds", "2", "--features", features]
+    run(untried, tmp_path / "table", *words, "-o", output)
     record = json.loads(output.read_text())
     assert (record["pieces"], record["held_out"], record["lists"], record["folds"]) == (20, 4, 3, 2)
     assert list(record["figures"]) == ["random", "best", "no_code", "autophase"]
@@ -381,8 +382,8 @@ def test_lists_that_were_not_tried_are_scored(
 def test_gains_are_those_of_the_best_so_far_and_of_oz() -> None:
     figures = script("passes/suggest_figures")
     ratios = np.array([[1.0, 1.2, 0.9, 0.8], [1.0, 1.1, 1.3, 1.0]])
-    found = figures.gains(ratios, np.array([[1, 2, 3], [3, 2, 1]]))
-    assert found == pytest.approx(np.array([[0.0, -np.log(0.9), -np.log(0.8)], [0.0, 0.0, 0.0]]))
+    gains = figures.gains(ratios, np.array([[1, 2, 3], [3, 2, 1]]))
+    assert gains == pytest.approx(np.array([[0.0, -np.log(0.9), -np.log(0.8)], [0.0, 0.0, 0.0]]))
     assert figures.followed_by_rest(np.array([[3, 1], [1, 3]]), np.array([1, 4, 3, 2])).tolist() == [
         [3, 1, 4, 2],
         [1, 3, 4, 2],
@@ -414,15 +415,15 @@ def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monke
     words = ["-o", tmp_path / "out", "--seeds", 2, "--features", features, "--row", "autophase"]
     run(figures, tmp_path / "table", *words)
     record = json.loads((tmp_path / "out" / "suggest.json").read_text(encoding="utf-8"))
-    whole = record["figures"]["all"]
-    assert (whole["pieces"], whole["projects"]) == (2, 1)
+    figures_of_all = record["figures"]["all"]
+    assert (figures_of_all["pieces"], figures_of_all["projects"]) == (2, 1)
     # List 1 takes 3 bytes less on even pieces and list 2 never saves: two lists reach all there is, whatever the order.
-    assert whole["best_of_all"][0] > 0
+    assert figures_of_all["best_of_all"][0] > 0
     for row in ("both", "no_code", "autophase", "cover", "random"):
-        assert whole[row]["saved"]["2"] == pytest.approx(whole["best_of_all"])
-        assert whole[row]["share"]["2"][0] == pytest.approx(1.0)
-    assert whole["both"]["saved"]["1"][0] == pytest.approx(whole["best_of_all"][0])
-    assert whole["random"]["saved"]["1"][0] <= whole["best_of_all"][0]
+        assert figures_of_all[row]["saved"]["2"] == pytest.approx(figures_of_all["best_of_all"])
+        assert figures_of_all[row]["share"]["2"][0] == pytest.approx(1.0)
+    assert figures_of_all["both"]["saved"]["1"][0] == pytest.approx(figures_of_all["best_of_all"][0])
+    assert figures_of_all["random"]["saved"]["1"][0] <= figures_of_all["best_of_all"][0]
     text = (tmp_path / "out" / "suggest.md").read_text(encoding="utf-8")
     assert "unseen projects" in text
     assert "Nothing to gain" in text
@@ -438,8 +439,8 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     write_small_table(table)
     run = run_main(monkeypatch)
     assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
-    asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", features]
-    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both")
+    words = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", features]
+    run(tasks, *words, "--row", "no_code", "--row", "autophase", "--row", "both")
     assert "pass_fires O3: left out: " in capsys.readouterr().out
     variants = ("size_after.Oz", "size_after.O3", "size_after.O0", "oz_benefit.Oz_over_O0", "oz_benefit.O3_over_Oz")
     expected = {
@@ -455,13 +456,13 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     columns = context.shape[1]
     rows = [Features("no_code", context, columns), Features("autophase", np.hstack([context, counts]), columns)]
     alone = Evaluation(task, data, "Oz", {}, rows).run(seeds=(0,))
-    found = load_report(tmp_path / "records" / "pass_fires.Oz.project.json", task, data)
+    report = load_report(tmp_path / "records" / "pass_fires.Oz.project.json", task, data)
     for row in ("rates", "no_code", "autophase"):
-        np.testing.assert_allclose(found.predictions("project", row), alone.predictions("project", row), atol=1e-2)
+        np.testing.assert_allclose(report.predictions("project", row), alone.predictions("project", row), atol=1e-2)
     figures = json.loads((tmp_path / "out" / "pass_fires.Oz.project.json").read_text())
-    assert figures["figures"]["both"]["auc"] == pytest.approx(found.figures("project", "both")["auc"])
+    assert figures["figures"]["both"]["auc"] == pytest.approx(report.figures("project", "both")["auc"])
     gain, low, high = figures["beside"]["both"]["no_code"]
-    assert gain == pytest.approx(found.figures("project", "both")["auc_gain"])
+    assert gain == pytest.approx(report.figures("project", "both")["auc_gain"])
     assert low <= gain <= high
 
     # The README's tables say what the records say.
@@ -487,16 +488,16 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
         for place in ("figures", "beside"):
             record[place]["both:without_fires-0"] = record[place]["both"]
         path.write_text(json.dumps(record))
-    untaught = [line for line in readme.asked().splitlines() if "without_fires-0 |" in line]
+    untaught = [line for line in readme.pretrained_wins().splitlines() if "without_fires-0 |" in line]
     assert [line.split()[1] for line in untaught] == ["pass_fires"]
-    assert f"{readme.UNTAUGHT} beats every row" in readme.asked()
-    for key, other, said in (
+    assert f"{readme.UNTAUGHT} beats every row" in readme.pretrained_wins()
+    for key, other, complaint in (
         ("table", "0" * 64, "several tables: .*other.json"),
         ("model", {**figures["model"], "digest": "f" * 64}, f"several models: .*{MODEL} f"),
         ("model", {"name": "new", "digest": "e", "others": {MODEL: "f" * 64}}, "several models"),
     ):
         (tmp_path / "out" / "other.json").write_text(json.dumps({**figures, key: other}))
-        with pytest.raises(SystemExit, match=said):
+        with pytest.raises(SystemExit, match=complaint):
             readme.check_origin()
     (tmp_path / "out" / "other.json").unlink()
 
@@ -504,7 +505,7 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
     monkeypatch.setattr(compute, "parse_ir", None)
     assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
-    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both", "--task", "pass_fires")
+    run(tasks, *words, "--row", "no_code", "--row", "autophase", "--row", "both", "--task", "pass_fires")
     assert (tmp_path / "records" / "pass_fires.Oz.project.json").read_text() == before
 
     # Read here, embedded where there is no LLVM: the same numbers.
@@ -514,9 +515,9 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     monkeypatch.setattr(compute, "parse_ir", None)
     assert run(compute, code, "-o", tmp_path / "again", "--counted", "--model", MODEL) == 0
     for name in ("counted", MODEL):
-        own, other = (read_kept(place / f"{name}.npz") for place in (features, tmp_path / "again"))
-        assert own.hashes.tolist() == other.hashes.tolist()
-        for part, matrix in own.parts.items():
+        features_of_first, other = (read_kept(place / f"{name}.npz") for place in (features, tmp_path / "again"))
+        assert features_of_first.hashes.tolist() == other.hashes.tolist()
+        for part, matrix in features_of_first.parts.items():
             np.testing.assert_array_equal(matrix, other.parts[part])
 
 
@@ -529,11 +530,11 @@ def test_pieces_that_a_source_lacks_are_left_out_of_all_rows(
     write_small_table(table)
     run = run_main(monkeypatch)
     run(compute, table, "-o", tmp_path / "features", "--counted")
-    kept = read_kept(tmp_path / "features" / "counted.npz")
-    part = {name: matrix[2:] for name, matrix in kept.parts.items()}
-    replace(kept, hashes=kept.hashes[2:], parts=part).save(tmp_path / "features" / "counted.npz")
-    asked = [table, "-o", tmp_path, "--records", tmp_path / "records", "--features", tmp_path / "features"]
-    run(tasks, *asked, "--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "histogram")
+    stored = read_kept(tmp_path / "features" / "counted.npz")
+    part = {name: matrix[2:] for name, matrix in stored.parts.items()}
+    replace(stored, hashes=stored.hashes[2:], parts=part).save(tmp_path / "features" / "counted.npz")
+    words = [table, "-o", tmp_path, "--records", tmp_path / "records", "--features", tmp_path / "features"]
+    run(tasks, *words, "--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "histogram")
     assert "size_after Oz: 2 of 24 pieces have no features: left out" in capsys.readouterr().out
     assert json.loads((tmp_path / "size_after.Oz.held_out.json").read_text())["samples"] == 22
 
@@ -545,16 +546,16 @@ def test_a_taught_model_is_not_tested_on_answers_that_it_saw(tmp_path: Path, mon
     parts = {part: np.ones((len(hashes), 2)) for part in ("text", "graph")}
     KeptFeatures("plain", "1", hashes, parts).save(tmp_path / "plain.npz")
     KeptFeatures("fast", "2", hashes, {**parts, "taught": parts["text"]}).save(tmp_path / "fast.npz")
-    asked = ["--records", tmp_path / "records", "--features", tmp_path, "--first", "plain", "--task", "size_after"]
-    asked += ["--variant", "Oz", *(word for row in ("no_code", "both", "both:fast") for word in ("--row", row))]
-    run_main(monkeypatch)(tasks, table, "-o", tmp_path / "out", *asked)
-    found = {
+    words = ["--records", tmp_path / "records", "--features", tmp_path, "--first", "plain", "--task", "size_after"]
+    words += ["--variant", "Oz", *(word for row in ("no_code", "both", "both:fast") for word in ("--row", row))]
+    run_main(monkeypatch)(tasks, table, "-o", tmp_path / "out", *words)
+    records = {
         protocol: json.loads((tmp_path / "out" / f"size_after.Oz.{protocol}.json").read_text())
         for protocol in ("held_out", "project")
     }
-    assert list(found["held_out"]["figures"]) == ["mean", "no_code", "both", "both:fast"]
-    assert list(found["project"]["figures"]) == ["mean", "no_code", "both"]
-    assert found["held_out"]["model"] == {"name": "plain", "digest": "1", "others": {"fast": "2"}}
+    assert list(records["held_out"]["figures"]) == ["mean", "no_code", "both", "both:fast"]
+    assert list(records["project"]["figures"]) == ["mean", "no_code", "both"]
+    assert records["held_out"]["model"] == {"name": "plain", "digest": "1", "others": {"fast": "2"}}
 
 
 def test_a_piece_that_has_no_vectors_is_told_and_the_others_are_kept(
@@ -569,8 +570,8 @@ def test_a_piece_that_has_no_vectors_is_told_and_the_others_are_kept(
     monkeypatch.setattr(compute, "read_code", lambda place: code)
     assert run_main(monkeypatch)(compute, table, "-o", tmp_path / "features", "--model", MODEL) == 1
     assert f"{wrong.ir_hash[:12]}: " in capsys.readouterr().err
-    kept = set(read_kept(tmp_path / "features" / f"{MODEL}.npz").hashes.tolist())
-    assert kept == {piece.ir_hash for piece in pieces} - {wrong.ir_hash}
+    hashes = set(read_kept(tmp_path / "features" / f"{MODEL}.npz").hashes.tolist())
+    assert hashes == {piece.ir_hash for piece in pieces} - {wrong.ir_hash}
 
 
 def test_a_run_that_was_stopped_keeps_the_seeds_that_were_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -578,24 +579,24 @@ def test_a_run_that_was_stopped_keeps_the_seeds_that_were_done(tmp_path: Path, m
     table.mkdir()
     write_small_table(table)
     run(script("pass_features"), table, "-o", tmp_path / "features", "--counted")
-    asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", tmp_path / "features"]
-    asked += ["--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "no_code", "--seeds", 2]
-    made: list[int] = []
+    words = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", tmp_path / "features"]
+    words += ["--task", "size_after", "--variant", "Oz", "--protocol", "held_out", "--row", "no_code", "--seeds", 2]
+    seeds_done: list[int] = []
 
-    def stopped(work: Any, *given: Any) -> Any:
-        for job, result in zip(work, run_jobs(work, *given), strict=True):
-            if made:
+    def stopped(work: Any, *arguments: Any) -> Any:
+        for job, result in zip(work, run_jobs(work, *arguments), strict=True):
+            if seeds_done:
                 raise KeyboardInterrupt
             yield result
-            made.append(job.seed)
+            seeds_done.append(job.seed)
 
     with monkeypatch.context() as patch:
         patch.setattr(evaluation, "run_jobs", stopped)
         with pytest.raises(KeyboardInterrupt):
-            run(tasks, *asked)
+            run(tasks, *words)
     path = tmp_path / "records" / "size_after.Oz.held_out.json"
     assert json.loads(path.read_text())["seeds"] == [0]
-    run(tasks, *asked)
+    run(tasks, *words)
     assert json.loads(path.read_text())["seeds"] == [0, 1]
 
 
@@ -639,14 +640,14 @@ def test_whole_projects_are_weighed_by_other_tools(
             text = ir_of(row).replace(") {", ") minsize optsize {")
             (tmp_path / project / f"f{row}.ll").write_text(text, encoding="utf-8")
     record = tmp_path / "projects.json"
-    asked = [f"one={tmp_path / 'one'}", f"two={tmp_path / 'two'}:1", "-k", 2, "-o", record]
-    run_main(monkeypatch)(script("passes/project_figures"), *asked)
-    found = json.loads(record.read_text())
-    assert {name: one["modules"] for name, one in found["projects"].items()} == {"one": 2, "two": 1}
-    for one in found["projects"].values():
+    words = [f"one={tmp_path / 'one'}", f"two={tmp_path / 'two'}:1", "-k", 2, "-o", record]
+    run_main(monkeypatch)(script("passes/project_figures"), *words)
+    written = json.loads(record.read_text())
+    assert {name: one["modules"] for name, one in written["projects"].items()} == {"one": 2, "two": 1}
+    for one in written["projects"].values():
         assert not one["failed"]
         assert 0 < one["best"] <= one["oz"] < one["before"]
         assert one["exact"] == one["modules"] == sum(one["won_by"].values())
     assert "one: 2 modules, " in capsys.readouterr().out
-    table_text = script("passes/readme_tables").whole_projects(found)
-    assert f"| one | 2 | {found['projects']['one']['before']:,} |" in table_text
+    table_text = script("passes/readme_tables").whole_projects(written)
+    assert f"| one | 2 | {written['projects']['one']['before']:,} |" in table_text

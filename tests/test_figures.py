@@ -38,8 +38,8 @@ def text_of(document: str) -> str:
 @pytest.mark.parametrize("document", TABLES)
 def test_the_tables_are_those_of_the_records(document: str) -> None:
     shown = {name: body for _, name, body, _ in MARKS.findall((ROOT / document).read_text(encoding="utf-8"))}
-    made = {name: f"{write()}\n" for name, write in TABLES[document].items()}
-    assert shown == made, "type: python scripts/recorded_figures.py"
+    expected = {name: f"{write()}\n" for name, write in TABLES[document].items()}
+    assert shown == expected, "type: python scripts/recorded_figures.py"
 
 
 @pytest.mark.parametrize("picture", PICTURES)
@@ -71,8 +71,8 @@ def test_where_functions_are_found_above_the_best_bag() -> None:
 
     def above(row: tuple[str, str], names: str) -> list[str]:
         method, rule = row
-        found = {setting: pool(names, setting)["rows"][rule][method]["large"] for setting in SETTINGS}
-        return [setting for setting, one in found.items() if one["over_best_bag"][1] > 0]
+        settings = {setting: pool(names, setting)["rows"][rule][method]["large"] for setting in SETTINGS}
+        return [setting for setting, one in settings.items() if one["over_best_bag"][1] > 0]
 
     assert above(SEARCH, "written") == above(SEARCH, "hidden") == above(NO_WORDS, "hidden") == list(SETTINGS)
     assert above(NO_WORDS, "written") == ["O0-O2", "XM", "O2-Oz", "O3-Os"]
@@ -81,8 +81,8 @@ def test_where_functions_are_found_above_the_best_bag() -> None:
 def test_what_a_search_calls_right_is_what_the_record_says() -> None:
     paired = load_files("mirenc-search").config.paired
     assert paired is not None
-    told = load("pretrain/function_pools_large.json")["names"]["written"]["O0-O2"]["by_cosine"]["mirenc-search"]
-    shares = [share for _, count, share in told if count >= 20]
+    calibration = load("pretrain/function_pools_large.json")["names"]["written"]["O0-O2"]["by_cosine"]["mirenc-search"]
+    shares = [share for _, count, share in calibration if count >= 20]
     assert [paired.sure(0.45 + tenth / 10) for tenth in range(6)] == shares
     assert {paired.sure(low) for low in (-1, 0.05, 0.35)} == {shares[0]}  # too few had such a cosine
 

@@ -160,9 +160,9 @@ def make_package(root: Path, files: dict[str, str]) -> Path:
 def test_a_wrong_arrow_is_reported(tmp_path: Path, file: str, text: str, complaint: str) -> None:
     parts = ("base", "cli", "decide", "llvm", "model", "pretrain", "search")
     package = make_package(tmp_path, {f"{part}/__init__.py": "" for part in parts} | {file: text})
-    found = wrong_arrows(package)
-    assert len(found) == 1
-    assert complaint in found[0]
+    arrows = wrong_arrows(package)
+    assert len(arrows) == 1
+    assert complaint in arrows[0]
 
 
 def test_right_arrows_are_accepted(tmp_path: Path) -> None:

@@ -36,14 +36,14 @@ class Mutant(NamedTuple):
 @cache
 def originals() -> list[tuple[str, bytes, bytes]]:
     """Names, text and bitcode of the fixtures that LLVM 22 reads by itself."""
-    found = []
+    modules = []
     for path in sorted(path for folder in ("handwritten", "ir") for path in (FIXTURES / folder).rglob("*.ll")):
         text = path.read_bytes()
         if len(text) in SIZES:
             with contextlib.suppress(RuntimeError):
                 module = llvm.parse_assembly(text.decode(), context=llvm.create_context())
-                found.append((path.relative_to(FIXTURES).as_posix(), text, bytes(module.as_bitcode())))
-    return found
+                modules.append((path.relative_to(FIXTURES).as_posix(), text, bytes(module.as_bitcode())))
+    return modules
 
 
 def mutants(count: int, seed: int) -> Iterator[Mutant]:
@@ -115,19 +115,19 @@ def verdict(judge: ParsingWorker, data: bytes) -> str:
     return "accepted"
 
 
-def answers(encoder: Encoder, some: Sequence[Mutant], level: str | tuple[str, ...]) -> list[tuple[str, str]]:
+def answers(encoder: Encoder, mutants: Sequence[Mutant], level: str | tuple[str, ...]) -> list[tuple[str, str]]:
     """What mirenc makes of each mutant, ``accepted`` or ``refused``, and why it is refused."""
-    inputs = [mutant.data for mutant in some]
-    given = []
+    inputs = [mutant.data for mutant in mutants]
+    answered = []
     for outcome in encoder.embed_stream(inputs, level=level, jobs=1):
         error = outcome.error
         if error is None or isinstance(error, errors.NoFunctionBodyError):
-            given.append(("accepted", ""))
+            answered.append(("accepted", ""))
         elif isinstance(error, (errors.UnexpectedError, errors.ConfigError, errors.CompileError)):
-            given.append(("fault", getattr(error, "traceback", "") or str(error)))
+            answered.append(("fault", getattr(error, "traceback", "") or str(error)))
         else:
-            given.append(("refused", str(error)))
-    return given
+            answered.append(("refused", str(error)))
+    return answered
 
 
 def disagreements(encoder: Encoder, count: int, seed: int, counts: Counter[str]) -> Iterator[str]:
@@ -136,8 +136,8 @@ def disagreements(encoder: Encoder, count: int, seed: int, counts: Counter[str])
     every = list(mutants(count, seed))
     try:
         for first in range(0, count, batch):
-            some, level = every[first : first + batch], LEVELS[first // batch % len(LEVELS)]
-            for mutant, (answer, reason) in zip(some, answers(encoder, some, level), strict=True):
+            batch_mutants, level = every[first : first + batch], LEVELS[first // batch % len(LEVELS)]
+            for mutant, (answer, reason) in zip(batch_mutants, answers(encoder, batch_mutants, level), strict=True):
                 judged = verdict(judge, mutant.data)
                 # A NUL byte ends text for LLVM, which then accepts what stands before it.
                 cut = answer == "refused" and "NUL" in reason and b"\0" in mutant.data

@@ -166,8 +166,8 @@ def test_what_compiles_runs(run):
 def check_run(notebook, run):
     before = sorted(FOLDER.rglob("*"))
     text = run(notebook)
-    for said in SAID[notebook]:
-        assert said in text
+    for sentence in SAID[notebook]:
+        assert sentence in text
     assert sorted(FOLDER.rglob("*")) == before  # leaves nothing in the checkout
 
 

@@ -99,8 +99,8 @@ def test_a_release_refuses_what_is_not_ready(checkout: Path) -> None:
     ]
     (checkout / "CITATION.cff").write_text("version: 0.0.0\n")
     commit(checkout)
-    (found,) = check_tree(checkout, "91.0.1")
-    assert found.startswith(f"versions differ: 0.0.0, {mirenc.__version__} (mirenc/__init__.py, ")
+    (problem,) = check_tree(checkout, "91.0.1")
+    assert problem.startswith(f"versions differ: 0.0.0, {mirenc.__version__} (mirenc/__init__.py, ")
 
 
 @pytest.mark.needs("git")
@@ -127,8 +127,8 @@ def test_released_models_stay_as_they_are(checkout: Path) -> None:
 
 
 def test_the_version_is_one() -> None:
-    found = {file: re.findall(pattern, (CHECKOUT / file).read_text()) for file, pattern in VERSIONS.items()}
-    assert {file: [match[1] for match in matches] for file, matches in found.items()} == {
+    matches_by_file = {file: re.findall(pattern, (CHECKOUT / file).read_text()) for file, pattern in VERSIONS.items()}
+    assert {file: [match[1] for match in matches] for file, matches in matches_by_file.items()} == {
         file: [mirenc.__version__] for file in VERSIONS
     }
 

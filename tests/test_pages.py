@@ -122,8 +122,8 @@ def test_the_sites_search_finds_a_word_with_a_hyphen(browser: Any, site: str) ->
     page.click(".md-search__input")
     page.keyboard.type("cross-validation")
     page.wait_for_selector(".md-search-result__link")
-    found = page.eval_on_selector_all(".md-search-result__link", "links => links.map(link => link.href)")
-    assert any("guides/libraries/" in link for link in found)
+    links = page.eval_on_selector_all(".md-search-result__link", "links => links.map(link => link.href)")
+    assert any("guides/libraries/" in link for link in links)
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ def test_the_same_source_through_another_clang_is_the_nearest(encoder: Encoder, 
     old, new = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True) for vectors in (old, new))
     cosines = old @ new.T
     nearest = [names[column] for column in cosines.argmax(1)]
-    wrong = [(name, found) for name, found in zip(names, nearest, strict=True) if name != found]
+    wrong = [(name, neighbour) for name, neighbour in zip(names, nearest, strict=True) if name != neighbour]
     assert len(wrong) <= 1, wrong
     others = cosines[~np.eye(len(cosines), dtype=bool)]
     assert np.median(np.diag(cosines)) - np.median(others) > 0.6

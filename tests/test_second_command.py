@@ -33,8 +33,8 @@ def test_torch_for_cuda_is_announced(tmp_path: Path, versions: str, without_torc
         "WITHOUT_TORCH": without_torch,
     }
     command = ["bash", str(ROOT / "scripts" / "test.sh")]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
-    assert ("the one for CUDA comes" in said) == announced
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
+    assert ("the one for CUDA comes" in printed) == announced
 
 
 def test_no_pin_is_a_local_version() -> None:

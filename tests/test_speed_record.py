@@ -17,15 +17,15 @@ FOLDER = Path(__file__).parent / "benchmarks"
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> dict[str, ModuleType]:
     """The benchmark and its tables, which are no package."""
-    found = {}
+    modules = {}
     for name in ("speed_tables", "bench_large_module"):
         spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
         assert spec is not None
         assert spec.loader is not None
-        found[name] = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, name, found[name])
-        spec.loader.exec_module(found[name])
-    return found
+        modules[name] = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, modules[name])
+        spec.loader.exec_module(modules[name])
+    return modules
 
 
 def test_the_documents_show_the_record(scripts: dict[str, ModuleType]) -> None:
@@ -68,7 +68,7 @@ def test_a_record_has_medians_and_ratios_of_one_round(scripts: dict[str, ModuleT
 
 def test_tables_say_what_was_reached(scripts: dict[str, ModuleType]) -> None:
     tables = scripts["speed_tables"]
-    text = tables.whole(made_up(scripts))
+    text = tables.complete_page(made_up(scripts))
     assert f"| {tables.COLD}: times as fast as IR2Vec flow-aware | >= 1 | 1.12 | reached |" in text
     assert f"| {tables.GRAPH}: times as fast as llvm2graph-10 (LLVM 10 text) | >= 10 | 1.12 | missed |" in text
     assert "| <= 0.4 s | 0.40 s | reached |" in text

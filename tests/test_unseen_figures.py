@@ -93,10 +93,10 @@ def test_no_other_recipe_has_an_unseen_project() -> None:
     recipes = [*(ROOT / "pretrain").glob("*.toml"), ROOT / "downstream/passes/corpus.toml"]
     assert {"debian.toml", *(f"{name}.toml" for name in UNSEEN)} <= {path.name for path in recipes}
     for name in UNSEEN:
-        own = ROOT / "pretrain" / f"{name}.toml"
+        own_recipe = ROOT / "pretrain" / f"{name}.toml"
         for path in recipes:
-            if path != own:
-                assert not packages(path) & packages(own), (name, path.name)
+            if path != own_recipe:
+                assert not packages(path) & packages(own_recipe), (name, path.name)
 
 
 @pytest.mark.needs("mirenc-base")

@@ -101,16 +101,16 @@ def published() -> str:
 @pytest.fixture(scope="session")
 def published_data(request: pytest.FixtureRequest) -> Any:
     """``(task, variant) -> TaskData``, each read once; a task without a published data set knows where its own are."""
-    kept: dict[tuple[str, str], TaskData] = {}
+    loaded: dict[tuple[str, str], TaskData] = {}
 
     def read(task: str, variant: str = "") -> TaskData:
-        if (task, variant) not in kept:
-            found = mirenc.decide.get_task(task)
+        if (task, variant) not in loaded:
+            task_found = mirenc.decide.get_task(task)
             if (task, variant) == ("numa_prefetch", "conf2"):
                 pytest.skip("the second table is nobody's here; tests of its own make one up")
-            folder = request.getfixturevalue("published") if found.dataset or task.endswith("_published") else None
-            kept[task, variant] = found.load(folder, variant)
-        return kept[task, variant]
+            folder = request.getfixturevalue("published") if task_found.dataset or task.endswith("_published") else None
+            loaded[task, variant] = task_found.load(folder, variant)
+        return loaded[task, variant]
 
     return read
 

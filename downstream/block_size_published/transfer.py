@@ -41,12 +41,12 @@ def choices(data: TaskData, pairs: Int64) -> dict[str, Int64]:
     ranked = np.argsort(data.known[pairs[:, 0]], axis=1)[:, :2]  # NaN is last
     there, default = data.known[pairs[:, 1]], data.default[pairs[:, 1]]
     ranked = np.where(np.isfinite(np.take_along_axis(there, ranked, axis=1)), ranked, default[:, None])
-    found = {WAYS[0]: ranked[:, 0]}
-    for count, way in enumerate(WAYS[1:], 1):
+    chosen = {WAYS[0]: ranked[:, 0]}
+    for count, rule in enumerate(WAYS[1:], 1):
         tried = np.column_stack([default, ranked[:, :count]])
         least = np.take_along_axis(there, tried, axis=1).argmin(axis=1)
-        found[way] = tried[np.arange(len(tried)), least]
-    return found
+        chosen[rule] = tried[np.arange(len(tried)), least]
+    return chosen
 
 
 def kinds_of(data: TaskData, pairs: Int64, makers: list[str]) -> Iterator[tuple[str, Bool]]:
@@ -64,19 +64,19 @@ def kinds_of(data: TaskData, pairs: Int64, makers: list[str]) -> Iterator[tuple[
 def rows_of(data: TaskData, makers: list[str]) -> list[dict[str, Any]]:
     """Figures of each row."""
     pairs, rows = pairs_of(data), []
-    found = choices(data, pairs)
+    chosen = choices(data, pairs)
     for title, inside in kinds_of(data, pairs, makers):
         if not inside.any():
             continue
         target = pairs[inside, 1]
         known, base = data.known[target], data.baseline[target]
         row: dict[str, Any] = {"title": title, "pairs": len(target), "ways": {}}
-        for way, choice in found.items():
+        for rule, choice in chosen.items():
             figures = decision_figures(known, choice[inside], base)
             gain = np.log(base / known[np.arange(len(target)), choice[inside]])
             interval = group_interval(gain, data.group[target], statistic=np.exp)
-            kept = ("speedup_geometric", "oracle_geometric", "oracle_gain_share", "slowdowns_2")
-            row["ways"][way] = {key: figures[key] for key in kept} | {"interval": interval}
+            shown = ("speedup_geometric", "oracle_geometric", "oracle_gain_share", "slowdowns_2")
+            row["ways"][rule] = {key: figures[key] for key in shown} | {"interval": interval}
         rows.append(row)
     return rows
 
@@ -84,11 +84,11 @@ def rows_of(data: TaskData, makers: list[str]) -> list[dict[str, Any]]:
 def lines_of(rows: list[dict[str, Any]]) -> list[list[str]]:
     """The table."""
     head = ["the best block of one GPU", "pairs", "oracle", "speedup over default, as it is", "slower by 2 %, %"]
-    lines = [head + [f"share of oracle's gain, %: {way}" for way in WAYS]]
+    lines = [head + [f"share of oracle's gain, %: {rule}" for rule in WAYS]]
     for row in rows:
         first = row["ways"][WAYS[0]]
         speedup = "{:.3f} [{:.3f}, {:.3f}]".format(first["speedup_geometric"], *first["interval"])
-        shares = [f"{100 * way['oracle_gain_share']:.0f}" for way in row["ways"].values()]
+        shares = [f"{100 * figures['oracle_gain_share']:.0f}" for figures in row["ways"].values()]
         oracle, slower = f"{first['oracle_geometric']:.3f}", f"{100 * first['slowdowns_2']:.0f}"
         lines.append([row["title"], str(row["pairs"]), oracle, speedup, slower, *shares])
     return lines

@@ -67,7 +67,7 @@ def compile_asking(
             raise host.problem
         if not host.names:
             raise CompileError(f"{command[0]} did not ask. Compile one source with -O1 or more, by clang 19 or later")
-        return list(_placed(host.given, records.read_text(encoding="utf-8", errors="replace")))
+        return list(_placed(host.decisions, records.read_text(encoding="utf-8", errors="replace")))
 
 
 class _Host:
@@ -79,7 +79,7 @@ class _Host:
         self._answers, self._questions = (os.open(name, os.O_RDWR) for name in names)
         self._advise, self._closing = advise, False
         self.names: list[str] = []
-        self.given: list[tuple[CallSite, bool]] = []
+        self.decisions: list[tuple[CallSite, bool]] = []
         self.problem: BaseException | None = None
         self._thread = Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -93,10 +93,10 @@ class _Host:
     def _serve(self) -> None:
         with open(self._questions, "rb") as questions:
             while (line := questions.readline()).endswith(b"}\n"):
-                said = json.loads(line)
-                if "features" in said:
-                    self.names = [one["name"] for one in said["features"]]
-                elif "observation" in said:
+                message = json.loads(line)
+                if "features" in message:
+                    self.names = [one["name"] for one in message["features"]]
+                elif "observation" in message:
                     values = struct.unpack(f"<{len(self.names)}q", questions.read(8 * len(self.names)))
                     if questions.readline() and self._closing:
                         return  # of a compiler that was ended
@@ -107,19 +107,19 @@ class _Host:
         """Of `advise`; after its first error LLVM's rule, as the compiler waits for an answer."""
         if self.problem is None:
             try:
-                self.given.append((site, bool(self._advise(site))))
-                return self.given[-1][1]
+                self.decisions.append((site, bool(self._advise(site))))
+                return self.decisions[-1][1]
             except BaseException as error:  # noqa: BLE001 - raised where the compiler was started
                 self.problem = error
         return llvm_rule(site)
 
 
-def _placed(given: Sequence[tuple[CallSite, bool]], records: str) -> Iterator[tuple[CallSite, bool]]:
+def _placed(decisions: Sequence[tuple[CallSite, bool]], records: str) -> Iterator[tuple[CallSite, bool]]:
     """Decisions with the names in clang's records, which have the same order, and calls not asked about, too."""
     every = (dict(reversed(_FIELD.findall(record))) for record in records.split("\n...\n"))
-    for site, inline in given:
-        for said in every:
-            if all(said.get(name, str(value)) == str(value) for name, value in site.features.items()):
-                site = CallSite(site.features, said["Function"], said["Callee"], int(said.get("Line", 0)))
+    for site, inline in decisions:
+        for fields in every:
+            if all(fields.get(name, str(value)) == str(value) for name, value in site.features.items()):
+                site = CallSite(site.features, fields["Function"], fields["Callee"], int(fields.get("Line", 0)))
                 break
         yield site, inline

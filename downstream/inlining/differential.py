@@ -58,10 +58,18 @@ def source_of(place: Path, unit: str, program: Program) -> Path:
     return place / f"{unit}{'.c' if program.language == 'c' else '.cc'}"
 
 
-def compilation(program: Program, compiler: str, place: Path, unit: str, way: str) -> list[str]:
+def compilation(program: Program, compiler: str, place: Path, unit: str, variant: str) -> list[str]:
     """The command that compiles a unit."""
     flags = ["-w", *program.flags.split()]
-    return [compiler, "-Oz", *flags, "-c", str(source_of(place, unit, program)), "-o", str(place / f"{way}_{unit}.o")]
+    return [
+        compiler,
+        "-Oz",
+        *flags,
+        "-c",
+        str(source_of(place, unit, program)),
+        "-o",
+        str(place / f"{variant}_{unit}.o"),
+    ]
 
 
 def by_clang_and_suggest(program: Program, place: Path, budget: int) -> None:
@@ -71,9 +79,9 @@ def by_clang_and_suggest(program: Program, place: Path, budget: int) -> None:
         subprocess.run(compilation(program, COMPILERS[program.language], place, unit, "oz"), check=True)
         words = ["suggest", str(source_of(place, unit, program)), "--try", "--inline", "-k", "1"]
         words += ["--budget", str(budget), f"--cflags={flags}", "-o", str(place / f"suggest_{unit}.o")]
-        made = CliRunner().invoke(make_app("suggest"), words)
-        if made.exception is not None and not isinstance(made.exception, MirencError):
-            raise made.exception
+        result = CliRunner().invoke(make_app("suggest"), words)
+        if result.exception is not None and not isinstance(result.exception, MirencError):
+            raise result.exception
 
 
 def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int, jobs: int) -> int:
@@ -94,29 +102,29 @@ def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int,
     if len(log) != len(lines) or any("problem" in one for one in log.values()):
         raise RuntimeError(f"{decisions / LOG}: {len(log)} of {len(lines)} units, or with problems")
     smaller = {source for source, one in log.items() if one["bytes"] < one["oz"]}
-    kept = map(json.loads, (decisions / DECISIONS).read_text(encoding="utf-8").splitlines())
-    return len({one["source"] for one in kept if one["calls"]} & smaller)
+    decided = map(json.loads, (decisions / DECISIONS).read_text(encoding="utf-8").splitlines())
+    return len({one["source"] for one in decided if one["calls"]} & smaller)
 
 
-def link(program: Program, place: Path, way: str) -> Path:
+def link(program: Program, place: Path, variant: str) -> Path:
     """Link the objects of one way."""
-    first, second = (str(place / f"{way}_{unit}.o") for unit in "ab")
-    made, compiler = place / way, COMPILERS[program.language]
+    first, second = (str(place / f"{variant}_{unit}.o") for unit in "ab")
+    linked, compiler = place / variant, COMPILERS[program.language]
     flags = [word for word in program.flags.split() if word in ("-pthread", "-lm")]
     if program.link == "archive":
-        archive = place / f"{way}.a"
+        archive = place / f"{variant}.a"
         archive.unlink(missing_ok=True)
         subprocess.run(["ar", "rc", archive, second], check=True)
         second = str(archive)
     if program.link in ("library", "preload"):
-        library = place / f"lib{way}.so"
+        library = place / f"lib{variant}.so"
         subprocess.run([compiler, "-shared", first, "-o", library, *flags], check=True)
         first, second = second, str(library)
-    subprocess.run([compiler, first, second, "-o", made, f"-Wl,-rpath,{place}", *flags], check=True)
-    return made
+    subprocess.run([compiler, first, second, "-o", linked, f"-Wl,-rpath,{place}", *flags], check=True)
+    return linked
 
 
-def run(program: Program, place: Path, made: Path) -> Behaviour:
+def run(program: Program, place: Path, executable: Path) -> Behaviour:
     """Run a program."""
     environment = dict(os.environ)
     if program.link == "preload":
@@ -126,59 +134,63 @@ def run(program: Program, place: Path, made: Path) -> Behaviour:
         environment["LD_PRELOAD"] = str(library)
     output = place / "output"
     with output.open("wb") as file:
-        done = subprocess.run([made], stdout=file, stderr=file, env=environment, timeout=_LIMIT, check=False)
+        done = subprocess.run([executable], stdout=file, stderr=file, env=environment, timeout=_LIMIT, check=False)
     return Behaviour(done.returncode, output.read_bytes().decode("utf-8", "replace"))
 
 
-def differences(program: Program, place: Path, ways: Sequence[str] = WAYS) -> Iterator[str]:
+def differences(program: Program, place: Path, variants: Sequence[str] = WAYS) -> Iterator[str]:
     """The ways of which the program behaves otherwise than by the first."""
-    expected = run(program, place, link(program, place, ways[0]))
-    for way in ways[1:]:
-        found = run(program, place, link(program, place, way))
-        if found != expected:
-            yield f"{program.name}, {way}: {found} where -Oz gives {expected}"
+    expected = run(program, place, link(program, place, variants[0]))
+    for variant in variants[1:]:
+        behaviour = run(program, place, link(program, place, variant))
+        if behaviour != expected:
+            yield f"{program.name}, {variant}: {behaviour} where -Oz gives {expected}"
 
 
 def judge(program: Program, place: Path) -> tuple[dict[str, int], list[str]]:
     """Of each way, how many objects are smaller than by -Oz; and `differences`. A way without objects is left out."""
 
-    def sizes(way: str) -> list[int]:
-        return [weight((place / f"{way}_{unit}.o").read_bytes()).loaded_bytes for unit in "ab"]
+    def sizes(variant: str) -> list[int]:
+        return [weight((place / f"{variant}_{unit}.o").read_bytes()).loaded_bytes for unit in "ab"]
 
-    there = [way for way in WAYS if all((place / f"{way}_{unit}.o").exists() for unit in "ab")]
-    made = {way: sum(new < old for new, old in zip(sizes(way), sizes("oz"), strict=True)) for way in there[1:]}
-    return made, list(differences(program, place, there))
+    there = [variant for variant in WAYS if all((place / f"{variant}_{unit}.o").exists() for unit in "ab")]
+    smaller = {
+        variant: sum(new < old for new, old in zip(sizes(variant), sizes("oz"), strict=True)) for variant in there[1:]
+    }
+    return smaller, list(differences(program, place, there))
 
 
-def examine(asked: Sequence[Program], folder: Path, budget: int, jobs: int = 1) -> dict[str, Any]:
+def examine(examined: Sequence[Program], folder: Path, budget: int, jobs: int = 1) -> dict[str, Any]:
     """Compile, link and run every program; the record."""
-    written = [(program, write(program, folder)) for program in asked]
+    written = [(program, write(program, folder)) for program in examined]
     with ProcessPoolExecutor(jobs) as pool:
         for number, _ in enumerate(pool.map(by_clang_and_suggest, *zip(*written, strict=True), repeat(budget)), 1):
             print(f"\r{number} of {len(written)} by suggest", end="", file=sys.stderr, flush=True)
         inlined = by_serve(written, folder, budget, jobs)
         judged = list(pool.map(judge, *zip(*written, strict=True)))
-    return record_of(asked, judged, budget, inlined)
+    return record_of(examined, judged, budget, inlined)
 
 
 def record_of(
-    asked: Sequence[Program], judged: Sequence[tuple[dict[str, int], list[str]]], budget: int, inlined: int
+    examined: Sequence[Program], judged: Sequence[tuple[dict[str, int], list[str]]], budget: int, inlined: int
 ) -> dict[str, Any]:
     """What was found; ``objects_inlined_otherwise`` is of ``serve``."""
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
-    for program, (made, _) in zip(asked, judged, strict=True):
+    for program, (smaller, _) in zip(examined, judged, strict=True):
         kinds[program.kind] += Counter(programs=1)
-        kinds[program.kind].update({f"smaller_by_{way}": count for way, count in made.items()})
+        kinds[program.kind].update({f"smaller_by_{variant}": count for variant, count in smaller.items()})
     version = subprocess.run(["clang-19", "--version"], capture_output=True, text=True, check=True).stdout
     return {
         "clang": version.splitlines()[0],
-        "programs": len(asked),
-        "programs_compared": {way: sum(way in made for made, _ in judged) for way in WAYS[1:]},
+        "programs": len(examined),
+        "programs_compared": {variant: sum(variant in smaller for smaller, _ in judged) for variant in WAYS[1:]},
         "compilations_an_object": budget,
-        "objects_smaller": {way: sum(made.get(way, 0) for made, _ in judged) for way in WAYS[1:]},
+        "objects_smaller": {variant: sum(smaller.get(variant, 0) for smaller, _ in judged) for variant in WAYS[1:]},
         "objects_inlined_otherwise": inlined,
-        "refused_by_suggest": [one.name for one, (made, _) in zip(asked, judged, strict=True) if "suggest" not in made],
-        "differences": [line for _, found in judged for line in found],
+        "refused_by_suggest": [
+            one.name for one, (smaller, _) in zip(examined, judged, strict=True) if "suggest" not in smaller
+        ],
+        "differences": [line for _, differing in judged for line in differing],
         "kinds": kinds,
     }
 
@@ -192,10 +204,10 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=14, help="Compilations an object: 8 lists, then inlining.")
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args()
-    chosen = two_units.programs(asked.csmith, tuple(filter(None, asked.kinds.split(","))))
-    record = examine(chosen, asked.work.resolve(), asked.budget, asked.jobs)
-    asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments = parser.parse_args()
+    chosen = two_units.programs(arguments.csmith, tuple(filter(None, arguments.kinds.split(","))))
+    record = examine(chosen, arguments.work.resolve(), arguments.budget, arguments.jobs)
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"{record['programs']} programs, {len(record['differences'])} differences", *record["differences"], sep="\n")
     sys.exit(bool(record["differences"]))
 

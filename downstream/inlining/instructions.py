@@ -32,12 +32,12 @@ CALLGRIND = "valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file
 
 def counted(place: Path, name: str) -> int:
     """Instructions of the runs."""
-    subprocess.run(["strip", PROGRAMS[name].made], cwd=place, check=True)  # valgrind 3.19 fails on debug information
+    subprocess.run(["strip", PROGRAMS[name].binary], cwd=place, check=True)  # valgrind 3.19 fails on debug information
     for path in place.glob("count.*"):
         path.unlink()
     subprocess.run(["sh", "-c", RUNS[name].replace("COUNT", CALLGRIND)], cwd=place, check=True)
     return sum(
-        int(found[1]) for path in place.glob("count.*") if (found := re.search(r"Collected : (\d+)", path.read_text()))
+        int(match[1]) for path in place.glob("count.*") if (match := re.search(r"Collected : (\d+)", path.read_text()))
     )
 
 
@@ -47,10 +47,10 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("names", nargs="*", default=list(RUNS))
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args()
-    work = asked.work.resolve()
-    found: dict[str, Any] = {}
-    for name in asked.names:
+    arguments = parser.parse_args()
+    work = arguments.work.resolve()
+    programs: dict[str, Any] = {}
+    for name in arguments.names:
         source = next(one for one in work.glob(f"{name}-*/"))
         served = [
             sys.executable,
@@ -63,28 +63,28 @@ def main() -> None:
             "--replay",
             "--",
         ]
-        ways: dict[str, tuple[str, list[str]]] = {"-Oz": ("-Oz", []), "-Oz, lists and inlining": ("-Oz", served)}
-        ways |= {f"-O2, cost below {one}": (f"-O2 -mllvm -inline-threshold={one}", []) for one in THRESHOLDS}
-        found[name] = {}
-        for title, (flags, server) in ways.items():
+        builds: dict[str, tuple[str, list[str]]] = {"-Oz": ("-Oz", []), "-Oz, lists and inlining": ("-Oz", served)}
+        builds |= {f"-O2, cost below {one}": (f"-O2 -mllvm -inline-threshold={one}", []) for one in THRESHOLDS}
+        programs[name] = {}
+        for title, (flags, server) in builds.items():
             place = work / f"{name}.counted"
-            made = built(source, place, PROGRAMS[name], server, flags)
-            assert made["passed"], (name, title)
-            found[name][title] = {"instructions": counted(place, name), "linked": made["linked"]}
-    record = {"programs": found, "lines": table(found)}
-    asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+            build = built(source, place, PROGRAMS[name], server, flags)
+            assert build["passed"], (name, title)
+            programs[name][title] = {"instructions": counted(place, name), "linked": build["linked"]}
+    record = {"programs": programs, "lines": table(programs)}
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def table(found: dict[str, Any]) -> list[list[str]]:
+def table(programs: dict[str, Any]) -> list[list[str]]:
     """Instructions and bytes of each way, as shares of -O2's."""
-    own = f"-O2, cost below {DEFAULT}"
-    lines = [["instructions / bytes, of those of -O2", *found]]
-    for title in next(iter(found.values())):
+    default = f"-O2, cost below {DEFAULT}"
+    lines = [["instructions / bytes, of those of -O2", *programs]]
+    for title in next(iter(programs.values())):
         shares = [
-            " / ".join(f"{ways[title][key] / ways[own][key]:.3f}" for key in ("instructions", "linked"))
-            for ways in found.values()
+            " / ".join(f"{builds[title][key] / builds[default][key]:.3f}" for key in ("instructions", "linked"))
+            for builds in programs.values()
         ]
-        lines.append([title + (" (LLVM's own)" if title == own else ""), *shares])
+        lines.append([title + (" (LLVM's own)" if title == default else ""), *shares])
     return lines
 
 

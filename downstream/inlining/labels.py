@@ -51,12 +51,12 @@ class InliningRun(EngineRun):
             version, name = engine.version, engine.name
         self.setup = {"format": FORMAT, "engine": name, "flags": [*FLAGS, *self.plan.cflags], "seed": self.plan.seed}
         self.journal = _Modules(self.work / "inlining.jsonl", self.setup)
-        clang, said = partial(clang_of, version, self.plan.compiler), (self.report, self.failed)
+        clang, reports = partial(clang_of, version, self.plan.compiler), (self.report, self.failed)
         facts: dict[str, Any] = {"cflags": self.plan.cflags, "held_out": self.plan.held_out, "jobs": self.plan.jobs}
-        found = find_ir(self.plan.sources, self.work, clang, *said, **facts)
-        small = [one for one in found if one.path.stat().st_size <= LARGE]
-        if len(small) < len(found):
-            self.report(f"{len(found) - len(small)} modules are left out: more than {LARGE:,} bytes")
+        modules = find_ir(self.plan.sources, self.work, clang, *reports, **facts)
+        small = [one for one in modules if one.path.stat().st_size <= LARGE]
+        if len(small) < len(modules):
+            self.report(f"{len(modules) - len(small)} modules are left out: more than {LARGE:,} bytes")
         if not small:
             raise TaskError("the sources have no module. Give folders of C, C++ or IR")
         self.files = list(itertools.islice(_in_turns(small, self.plan.seed), self.plan.modules))
@@ -88,17 +88,17 @@ class InliningRun(EngineRun):
         def weigh(decisions: Decisions) -> int:
             return weight(engine.deciding.compile(calls.decided(decisions).encode(), oz)).loaded_bytes
 
-        own = weigh({})
-        inlined = [not kept for kept in calls.kept(engine.text(ir, oz))] if calls.calls else []
-        found = []
+        oz_bytes = weigh({})
+        inlined = [not stays for stays in calls.kept(engine.text(ir, oz))] if calls.calls else []
+        changes = []
         for rows in _changes(calls, inlined, random.Random(seed)):
             try:
                 size = weigh({row: not inlined[row] for row in rows})
             except MirencError:  # these decisions make it too large to compile
                 continue
             changed = [{**calls.calls[row]._asdict(), "inlined": inlined[row]} for row in rows]
-            found.append({"calls": changed, "bytes": size})
-        return {"own_bytes": own, "calls": len(inlined), "inlined": sum(inlined), "changes": found}
+            changes.append({"calls": changed, "bytes": size})
+        return {"own_bytes": oz_bytes, "calls": len(inlined), "inlined": sum(inlined), "changes": changes}
 
     def save(self) -> Mapping[str, Any]:
         """Write the table, and return its record."""
@@ -178,11 +178,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--held-out", default="", help="projects to be tested on only, as lua,zlib")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
-    asked = parser.parse_args(words)
-    held_out = tuple(asked.held_out.split(",")) if asked.held_out else ()
-    plan = Plan(tuple(asked.sources), asked.seed, asked.jobs, modules=asked.modules, held_out=held_out)
-    run = InliningRun(plan, asked.output, lambda: SharedEngine(19), say, say)
-    with only_one(asked.output):
+    arguments = parser.parse_args(words)
+    held_out = tuple(arguments.held_out.split(",")) if arguments.held_out else ()
+    plan = Plan(tuple(arguments.sources), arguments.seed, arguments.jobs, modules=arguments.modules, held_out=held_out)
+    run = InliningRun(plan, arguments.output, lambda: SharedEngine(19), say, say)
+    with only_one(arguments.output):
         run.prepare()
         say(f"{len(run.files) - len(run.left)} of {len(run.files)} modules are there already")
         try:

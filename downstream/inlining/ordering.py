@@ -48,7 +48,7 @@ class Module(NamedTuple):
 
     project: str
     held_out: bool
-    own: int
+    own_bytes: int
     saved: Array  # (n,)
     sizes: Array  # (n, S): by sizes, the first what they promise
     llvm: Array  # (n, F): of the first call, mean over those asked about; NaN where LLVM did not ask
@@ -59,7 +59,7 @@ def known(one: IRFile, rows: Sequence[dict[str, Any]], engine: SharedEngine, enc
     """What there is to know of a module's changes."""
     ir = one.path.read_bytes()
     calls = calls_of(engine.text(ir))
-    inlined = [not kept for kept in calls.kept(engine.text(ir, level("Oz")))]
+    inlined = [not stays for stays in calls.kept(engine.text(ir, level("Oz")))]
     before = weight(engine.compile(ir, level("Oz"))).functions
     nothing = calls.decided(dict.fromkeys(range(len(inlined)), False)).encode()
     alone = weight(engine.deciding.compile(nothing, level("Oz"))).functions
@@ -69,21 +69,21 @@ def known(one: IRFile, rows: Sequence[dict[str, Any]], engine: SharedEngine, enc
     sizes = [
         [promise, *of_sizes(calls, inlined, alone, change)] for promise, change in zip(promises, changes, strict=True)
     ]
-    asked = of_llvm(one.path, calls)
-    llvm = [np.mean([asked[row] for row in change if row in asked] or [NOTHING], axis=0) for change in changes]
-    made = encoder.embed_parts(one.path, level="function", purpose="features")
-    where = {region.symbol: row for row, region in enumerate(made.regions)}
-    middle = np.asarray(made.vector).mean(axis=0)
+    sites = of_llvm(one.path, calls)
+    llvm = [np.mean([sites[row] for row in change if row in sites] or [NOTHING], axis=0) for change in changes]
+    embedded = encoder.embed_parts(one.path, level="function", purpose="features")
+    where = {region.symbol: row for row, region in enumerate(embedded.regions)}
+    middle = np.asarray(embedded.vector).mean(axis=0)
 
     def vector(name: str) -> Array:
-        return np.asarray(made.vector[where[name]] if name in where else middle, dtype=np.float64)
+        return np.asarray(embedded.vector[where[name]] if name in where else middle, dtype=np.float64)
 
     pairs = [calls.calls[change[0]] for change in changes]
     vectors = [np.concatenate([vector(pair.caller), vector(pair.callee)]) for pair in pairs]
-    own = rows[0]["own_bytes"]
-    saved = np.array([own - row["bytes"] for row in rows], dtype=np.float64)
+    own_bytes = rows[0]["own_bytes"]
+    saved = np.array([own_bytes - row["bytes"] for row in rows], dtype=np.float64)
     arrays = [np.array(values, dtype=np.float64) for values in (sizes, llvm, vectors)]
-    return Module(one.project, one.held_out, own, saved, *arrays)
+    return Module(one.project, one.held_out, own_bytes, saved, *arrays)
 
 
 def of_sizes(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], change: Sequence[int]) -> list[float]:
@@ -105,16 +105,16 @@ def of_llvm(path: Path, calls: Calls) -> dict[int, Array]:
     """Row of a call -> LLVM's features of it, as clang -Oz asks."""
     scratch = path.with_suffix(".scratch.o")
     words = ["clang-19", "-Oz", "-w", "-c", str(path), "-o", str(scratch)]
-    given: dict[tuple[str, str], list[Array]] = defaultdict(list)
+    features_of_pair: dict[tuple[str, str], list[Array]] = defaultdict(list)
     for site, _ in compile_asking(words, llvm_rule):
-        given[site.caller, site.callee].append(np.array(list(site.features.values()), dtype=np.float64))
+        features_of_pair[site.caller, site.callee].append(np.array(list(site.features.values()), dtype=np.float64))
         NAMES[:] = list(site.features)
     scratch.unlink()
-    found = {}
+    features_of_call = {}
     for row, call in enumerate(calls.calls):
-        if len(asked := given[call.caller, call.callee]) > call.number:
-            found[row] = asked[call.number]
-    return found
+        if len(features := features_of_pair[call.caller, call.callee]) > call.number:
+            features_of_call[row] = features[call.number]
+    return features_of_call
 
 
 def fitted(train: Sequence[Module], names: Sequence[str]) -> Callable[[Module], Array]:
@@ -143,7 +143,7 @@ def threshold(one: Module, limit: float) -> Array:
 def gained(one: Module, order: Array) -> float:
     """Logarithm of what the best of the first saves; LLVM's own decisions are always there."""
     best = max(0.0, *one.saved[np.argsort(-order, kind="stable")[:FIRST]])
-    return float(-np.log(1 - best / one.own))
+    return float(-np.log(1 - best / one.own_bytes))
 
 
 def main() -> None:
@@ -152,8 +152,8 @@ def main() -> None:
     parser.add_argument("ir", type=Path)
     parser.add_argument("table", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args()
-    modules, refused = read(asked.ir, asked.table)
+    arguments = parser.parse_args()
+    modules, refused = read(arguments.ir, arguments.table)
     train, test = ([one for one in modules if one.held_out == held] for held in (False, True))
     rows: dict[str, Callable[[Module], Array]] = {
         "in random order": lambda one: np.random.default_rng(len(one.saved)).random(len(one.saved)),
@@ -196,7 +196,7 @@ def main() -> None:
         "changes": sum(len(one.saved) for one in modules),
         "lines": lines,
     }
-    asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def read(ir: Path, table: Path) -> tuple[list[Module], int]:
@@ -207,20 +207,20 @@ def read(ir: Path, table: Path) -> tuple[list[Module], int]:
         if len(callees) == 1:
             of[row["stamp"]].append(row)
     files = {one.stamp: one for one in find_ir([ir], table / "work", lambda: "clang-19", lambda _: None)}
-    kept = table / "work" / "ordering.joblib"
-    found, NAMES[:] = joblib.load(kept) if kept.exists() else ({}, [])
+    stored = table / "work" / "ordering.joblib"
+    known_modules, NAMES[:] = joblib.load(stored) if stored.exists() else ({}, [])
     encoder = mirenc.load("mirenc-fast")
     with SharedEngine(19) as engine:
         try:
             for stamp, rows in track(of.items(), "modules"):
-                if stamp not in found:
+                if stamp not in known_modules:
                     try:
-                        found[stamp] = known(files[stamp], rows, engine, encoder)
+                        known_modules[stamp] = known(files[stamp], rows, engine, encoder)
                     except MirencError:
-                        found[stamp] = None
+                        known_modules[stamp] = None
         finally:
-            joblib.dump((found, NAMES), kept)
-    modules = [found[stamp] for stamp in of]
+            joblib.dump((known_modules, NAMES), stored)
+    modules = [known_modules[stamp] for stamp in of]
     return [one for one in modules if one is not None], sum(one is None for one in modules)
 
 

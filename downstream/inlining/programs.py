@@ -23,11 +23,11 @@ from mirenc.tools.inline.compiler import DECISIONS, LOG
 
 
 class Program(NamedTuple):
-    """How a package is built and tested by a compiler called ``cc`` on PATH; ``made`` is weighed."""
+    """How a package is built and tested by a compiler called ``cc`` on PATH; ``binary`` is weighed."""
 
     build: str
     test: str
-    made: str
+    binary: str
 
 
 ROUND = "for f in {0}; do {1} | {2} | cmp - $f || exit 1; done"
@@ -79,11 +79,11 @@ def built(
     after = os.times()
     seconds = sum(after[2:4]) - sum(before[2:4])  # of processors, by children
     test = ["sh", "-c", program.test]
-    said = subprocess.run(test, cwd=place, env=environment, check=False, capture_output=True, text=True)
-    told = subprocess.run(["size", program.made], cwd=place, check=True, capture_output=True, text=True).stdout
-    text, data, *_ = told.splitlines()[1].split()
-    last = [line for line in said.stdout.splitlines() if "tests passed" in line]
-    passed = {"passed": said.returncode == 0, "said": last[-1] if last else ""}
+    tested = subprocess.run(test, cwd=place, env=environment, check=False, capture_output=True, text=True)
+    sizes = subprocess.run(["size", program.binary], cwd=place, check=True, capture_output=True, text=True).stdout
+    text, data, *_ = sizes.splitlines()[1].split()
+    last = [line for line in tested.stdout.splitlines() if "tests passed" in line]
+    passed = {"passed": tested.returncode == 0, "said": last[-1] if last else ""}
     return {"linked": int(text) + int(data), "seconds": round(seconds, 1), **passed}
 
 
@@ -98,11 +98,11 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("names", nargs="*", default=list(PROGRAMS))
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args()
-    work = asked.work.resolve()
+    arguments = parser.parse_args()
+    work = arguments.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    found = json.loads(asked.output.read_text(encoding="utf-8"))["programs"] if asked.output.exists() else {}
-    for name in asked.names:
+    measured = json.loads(arguments.output.read_text(encoding="utf-8"))["programs"] if arguments.output.exists() else {}
+    for name in arguments.names:
         if not list(work.glob(f"{name}-*/")):
             subprocess.run(["apt-get", "source", "-qq", name], cwd=work, check=True)
         source = next(one for one in work.glob(f"{name}-*/"))
@@ -112,10 +112,10 @@ def main() -> None:
         oz = built(source, work / f"{name}.oz", program)
         small = built(source, work / f"{name}.small", program, [*serve, "--"])
         log, searched = lines_of(folder / LOG), lines_of(folder / DECISIONS)
-        place = work / f"{name}.small" / program.made
+        place = work / f"{name}.small" / program.binary
         first = place.read_bytes()
         again = built(source, work / f"{name}.small", program, [*serve, "--replay", "--"])
-        found[name] = {
+        measured[name] = {
             "oz": oz,
             "small": small,
             "replayed": again | {"same_bytes": place.read_bytes() == first},
@@ -125,19 +125,19 @@ def main() -> None:
             "oz_searched": sum(line["oz"] for line in searched),
             **{key: sum(line[key] for line in searched) for key in ("lists", "inlining")},
         }
-        record = {"programs": found, "lines": table(found)}
-        asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        record = {"programs": measured, "lines": table(measured)}
+        arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def table(found: dict[str, Any]) -> list[list[str]]:
+def table(programs: dict[str, Any]) -> list[list[str]]:
     """Objects, linked programs, tests, seconds."""
     head = ["", "sources", "objects, -Oz", "smaller, %", "of it lists, %", "linked, %", "tests"]
     lines = [[*head, "build, CPU s: -Oz / search / replay"]]
-    for name, one in found.items():
-        made, again = one["small"], one["replayed"]
-        linked = 100 * (1 - made["linked"] / one["oz"]["linked"])
+    for name, one in programs.items():
+        small, again = one["small"], one["replayed"]
+        linked = 100 * (1 - small["linked"] / one["oz"]["linked"])
         shares = [100 * (1 - one["bytes_objects"] / one["oz_objects"]), 100 * (1 - one["lists"] / one["oz_searched"])]
-        passed = made["passed"] and again["passed"] and again["same_bytes"]
+        passed = small["passed"] and again["passed"] and again["same_bytes"]
         tests = "pass" if passed else ("fail" if one["oz"]["passed"] else "fail at -Oz, too")
         seconds = " / ".join(f"{one[key]['seconds']:.0f}" for key in ("oz", "small", "replayed"))
         sizes = [f"{share:.2f}" for share in (*shares, linked)]

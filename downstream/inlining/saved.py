@@ -62,9 +62,9 @@ def random_order(calls: Calls, state: State, changes: Sequence[tuple[int, ...]])
 
 def sizes_of(engine: SharedEngine, text: str, pipelines: Sequence[str]) -> list[int]:
     """Loaded bytes under -Oz and each list; those of -Oz where a list fails."""
-    oz, *made = engine.run_all(text.encode("utf-8", "surrogateescape"), [level("Oz"), *pipelines])
+    oz, *sizes = engine.run_all(text.encode("utf-8", "surrogateescape"), [level("Oz"), *pipelines])
     assert not isinstance(oz, Failed)
-    return [oz.loaded_bytes, *(oz.loaded_bytes if isinstance(one, Failed) else one.loaded_bytes for one in made)]
+    return [oz.loaded_bytes, *(oz.loaded_bytes if isinstance(one, Failed) else one.loaded_bytes for one in sizes)]
 
 
 def by_threshold(path: Path, threshold: float, scratch: Path) -> int:
@@ -84,7 +84,7 @@ def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Se
     trained = len(lists) - IDEAS
     sizes = sizes_of(engine, text, lists)
     oz = sizes[0]
-    found: dict[str, Any] = {"oz": oz, "calls": len(calls_of(text).calls), "saved": {}}
+    record: dict[str, Any] = {"oz": oz, "calls": len(calls_of(text).calls), "saved": {}}
 
     def inlined(pipeline: str, builds: int, promise: Any = by_size) -> int:
         return try_inlining(
@@ -92,7 +92,7 @@ def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Se
         ).after.loaded_bytes
 
     scratch = path.with_suffix(".scratch.o")
-    own = by_threshold(path, 5, scratch)
+    at_default = by_threshold(path, 5, scratch)
     swept = min([by_threshold(path, threshold, scratch) for threshold in THRESHOLDS])
     scratch.unlink()
     for budget in budgets:
@@ -100,14 +100,14 @@ def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Se
         first = [*range(1, number + 1), *range(trained + 1, len(lists) + 1)]
         best = min([0, *first], key=lambda row: sizes[row])
         pipeline = [level("Oz"), *lists][best]
-        found["saved"][str(budget)] = {
-            "thresholds": min(own, swept) / own * oz,
+        record["saved"][str(budget)] = {
+            "thresholds": min(at_default, swept) / at_default * oz,
             "random": inlined(level("Oz"), budget - 1, random_order),
             "inlining": inlined(level("Oz"), budget - 1),
             "lists": min(sizes[: budget - IDEAS] + sizes[-IDEAS:]),
             "both": min(oz, inlined(pipeline, budget - 1 - len(first))),
         }
-    return found
+    return record
 
 
 def main() -> None:
@@ -119,19 +119,19 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=6, help="of each project")
     parser.add_argument("--budgets", type=int, nargs="+", default=[20])
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args()
-    asked.work.mkdir(parents=True, exist_ok=True)
-    files = find_ir([asked.ir], asked.work, lambda: "clang-19", print, held_out=load_toml(RECIPE)["held_out"])
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    files = find_ir([arguments.ir], arguments.work, lambda: "clang-19", print, held_out=load_toml(RECIPE)["held_out"])
     of: dict[str, list[Any]] = defaultdict(list)
     for one in files:
-        if one.held_out == (asked.part == "held_out") and one.path.stat().st_size <= MOST_BYTES:
+        if one.held_out == (arguments.part == "held_out") and one.path.stat().st_size <= MOST_BYTES:
             of[one.project].append(one)
     drawn = random.Random(0)
-    chosen = [one for _, group in sorted(of.items()) for one in drawn.sample(group, min(asked.files, len(group)))]
+    chosen = [one for _, group in sorted(of.items()) for one in drawn.sample(group, min(arguments.files, len(group)))]
     task = get_task("pass_list")
     lists = [one.pipeline for one in fixed_lists(TaskHead.load(ready_heads(task)[""], task), 100)]
-    journal = asked.work / "inlining.jsonl"
-    setup = [sorted(LISTS.items()), asked.budgets]
+    journal = arguments.work / "inlining.jsonl"
+    setup = [sorted(LISTS.items()), arguments.budgets]
     lines = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
     done = {line["stamp"]: line for line in lines if line["setup"] == json.loads(json.dumps(setup))}
     with SharedEngine(19) as engine:
@@ -139,24 +139,24 @@ def main() -> None:
             if one.stamp not in done:
                 facts = {"stamp": one.stamp, "setup": setup, "project": one.project, "file": one.file}
                 try:
-                    done[one.stamp] = facts | measured(engine, one.path, lists, asked.budgets)
+                    done[one.stamp] = facts | measured(engine, one.path, lists, arguments.budgets)
                 except MirencError as error:
                     done[one.stamp] = facts | {"problem": str(error)[:200]}
                 with journal.open("a", encoding="utf-8") as stream:
                     stream.write(json.dumps(done[one.stamp]) + "\n")
         version = engine.version
     rows = [done[one.stamp] for one in chosen]
-    kept = [row for row in rows if "saved" in row]
+    finished = [row for row in rows if "saved" in row]
     record = {
         "llvm": version,
-        "part": asked.part,
+        "part": arguments.part,
         "lists": LISTS,
-        "files": len(kept),
+        "files": len(finished),
         "problems": sorted(row["problem"] for row in rows if "problem" in row),
-        "lines": table(kept, asked.budgets),
-        "by project": {str(budget): by_project(kept, str(budget)) for budget in asked.budgets},
+        "lines": table(finished, arguments.budgets),
+        "by project": {str(budget): by_project(finished, str(budget)) for budget in arguments.budgets},
     }
-    asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def table(rows: Sequence[Row], budgets: Sequence[int]) -> list[list[str]]:
@@ -171,8 +171,8 @@ def table(rows: Sequence[Row], budgets: Sequence[int]) -> list[list[str]]:
         for name, title in TITLES.items():
             parts = [interval(part, logs(part, budget, name)) for part in (rows, with_calls, without)]
             more = interval(rows, logs(rows, budget, name) - logs(rows, budget, "lists")) if name == "both" else ""
-            whole = 100 * (1 - sum(row["saved"][budget][name] for row in rows) / oz)
-            lines.append([f"{title}, {budget} compilations", *parts, more, f"{whole:.2f}"])
+            total = 100 * (1 - sum(row["saved"][budget][name] for row in rows) / oz)
+            lines.append([f"{title}, {budget} compilations", *parts, more, f"{total:.2f}"])
     return lines
 
 

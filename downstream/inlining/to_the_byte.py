@@ -26,34 +26,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("work", type=Path)
     parser.add_argument("--files", type=int, default=150)
-    asked = parser.parse_args()
-    paths = sorted(asked.work.rglob("*.ll"))
+    arguments = parser.parse_args()
+    paths = sorted(arguments.work.rglob("*.ll"))
     equal = sites = 0
     plainly = asking = 0.0
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "made.o")
-        for path in random.Random(0).sample(paths, min(asked.files, len(paths))):
+        for path in random.Random(0).sample(paths, min(arguments.files, len(paths))):
             words = [*CLANG, str(path), "-o", str(output)]
             start = time.perf_counter()
             subprocess.run(words, check=True)
             middle = time.perf_counter()
             plain = output.read_bytes()
-            given = compile_asking(words, llvm_rule)
+            decided = compile_asking(words, llvm_rule)
             plainly += middle - start
             asking += time.perf_counter() - middle
             by_rule = output.read_bytes()
-            decisions = iter([inline for _, inline in given])
+            decisions = iter([inline for _, inline in decided])
 
             def replay(_: CallSite, left: Iterator[bool] = decisions) -> bool:
                 return next(left)
 
             compile_asking(words, replay)
-            sites += len(given)
+            sites += len(decided)
             if plain == by_rule == output.read_bytes():
                 equal += 1
             else:
                 print(f"differs: {path}")
-    print(f"{equal} of {asked.files} files are equal to the byte, with {sites:,} questions")
+    print(f"{equal} of {arguments.files} files are equal to the byte, with {sites:,} questions")
     print(f"a compilation that asks takes {asking / plainly:.2f} of the time")
 
 

@@ -64,25 +64,25 @@ def csmith_programs(count: int) -> Iterator[Program]:
 
     What a unit alone uses stays static.
     """
-    seed = found = 0
-    while found < count:
+    seed = yielded = 0
+    while yielded < count:
         seed += 1
         words = ["csmith", "-s", str(seed), *_OPTIONS.split(), "--inline-function", *(["--float"] if seed % 2 else [])]
         with tempfile.TemporaryDirectory() as folder:  # for the file that it writes about the platform
             text = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60, cwd=folder).stdout
         if len(_DEFINED.findall(text)) > 2 and _ends(text):
-            found += 1
+            yielded += 1
             yield Program("csmith", f"csmith-{seed}", "c", CSMITH_FLAGS, "program", split(text, weak=not seed % 3))
 
 
 def _ends(text: str) -> bool:
     """Whether the program comes to an end: not every one of csmith does."""
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder, "program")
-        words = ["clang-19", "-O1", *CSMITH_FLAGS.split(), "-x", "c", "-", "-o", made]
+        executable = Path(folder, "program")
+        words = ["clang-19", "-O1", *CSMITH_FLAGS.split(), "-x", "c", "-", "-o", executable]
         subprocess.run(words, input=text, text=True, check=True)
         try:
-            return subprocess.run([made], capture_output=True, timeout=_SHORT, check=False).returncode == 0
+            return subprocess.run([executable], capture_output=True, timeout=_SHORT, check=False).returncode == 0
         except subprocess.TimeoutExpired:
             return False
 
@@ -121,11 +121,11 @@ def split(text: str, *, weak: bool = False) -> tuple[str, str]:
         words = _FORWARD.sub(forward, before)
         return _VARIABLE.sub(r"extern \1;" if unit else lambda line: line[0].removeprefix("static "), words)
 
-    made = [heading(unit) + _DEFINED.sub(lambda one: spoken(one[0]), bodies[unit]) for unit in (0, 1)]
-    return made[0] + main, made[1]
+    units = [heading(unit) + _DEFINED.sub(lambda one: spoken(one[0]), bodies[unit]) for unit in (0, 1)]
+    return units[0] + main, units[1]
 
 
 def programs(csmith: int, kinds: Sequence[str] = ()) -> list[Program]:
     """All templates, and so many of csmith; with ``kinds`` only these."""
-    made = [*template_programs(), *csmith_programs(csmith)]
-    return [one for one in made if not kinds or one.kind in kinds]
+    every = [*template_programs(), *csmith_programs(csmith)]
+    return [one for one in every if not kinds or one.kind in kinds]

@@ -58,13 +58,13 @@ def main() -> None:
     data = load_data(task, TABLE)
     record: dict[str, Any] = {"member": MEMBER, "seed": SEED, "rows": {}}
     record["milliseconds"] = milliseconds(task, encoder, data)
-    own = data.settings.features.shape[1]
+    width = data.settings.features.shape[1]
     for row in ROWS:
         (features,) = Evaluation.prepare(task, data, encoder=encoder, rows=[row]).features
         figures = record["rows"][row] = {}
         full: Int64 | None = None
-        for name in ("", *places(own)):
-            choices = chosen(task, data, without(features, name, own))
+        for name in ("", *places(width)):
+            choices = chosen(task, data, without(features, name, width))
             full = choices if full is None else full
             figures[name or "nothing"] = worth(task, data, choices) | {"factor": factor(task, data, choices, full)}
             text = json.dumps({**record, "lines": lines(record["rows"])}, indent=1)
@@ -112,47 +112,47 @@ def held_out(job: Job) -> Float64:
     for training, test in job.folds:
         member = dict(candidates(target.shape(features, training), job.seed, target.select))[MEMBER]
         head = member.fit(features.matrix[training], target.values[training], features.settings.take(training))
-        asked = [one.take(test) for one in features.asked or (features.settings,)]
-        preference = np.mean([head.predict_proba(features.matrix[test], one) for one in asked], axis=0)
+        settings = [one.take(test) for one in features.asked or (features.settings,)]
+        preference = np.mean([head.predict_proba(features.matrix[test], one) for one in settings], axis=0)
         logs[test] = -np.log(np.where(preference > 0, preference, np.nan)) / SHARPNESS
     return logs
 
 
 # -- columns -------------------------------------------------------------------------------------------
-def places(own: int) -> dict[str, list[int]]:
-    """Columns of settings of each group, of which the first ``own`` are the setting's numbers; none: the default's."""
-    code, grid = own + _CODE, own + _CODE + len(columns._GRID)
-    shape, each, costs = range(own, own + _SHAPE), range(own + _SHAPE, code), range(code, grid)
+def places(width: int) -> dict[str, list[int]]:
+    """Columns of settings of each group; the first ``width`` are the setting's numbers; none: the default's."""
+    code, grid = width + _CODE, width + _CODE + len(columns._GRID)
+    shape, each, costs = range(width, width + _SHAPE), range(width + _SHAPE, code), range(code, grid)
     trip = grid + columns.TAKEN_COLUMNS
-    told = range(trip, trip + columns.TRIP_COLUMNS)
+    trip_columns = range(trip, trip + columns.TRIP_COLUMNS)
     return {
-        "what the trip count tells": [*told],
+        "what the trip count tells": [*trip_columns],
         "rough costs for eight trip counts": [*costs],
         "instructions by class, an element": [*each],
         "widths, parts, loops, lengths": [*shape],
         "both of these": [*shape, *each],
         "the default's code": [],
-        "the setting's numbers": [*range(own)],
-        "all rough costs of settings": [*(own + place for place in _ROUGH), *costs, trip],
+        "the setting's numbers": [*range(width)],
+        "all rough costs of settings": [*(width + place for place in _ROUGH), *costs, trip],
     }
 
 
-def without(features: Features, group: str, own: int) -> Features:
+def without(features: Features, group: str, setting_width: int) -> Features:
     """A row without one of the `places`, for one candidate; "": with all columns."""
     row = f"{features.row} - {group}" if group else features.row
     features = replace(features, row=row, only=MEMBER)
     assert features.settings is not None
-    width = own + _CODE + len(columns._GRID) + columns.TAKEN_COLUMNS + columns.TRIP_COLUMNS
+    width = setting_width + _CODE + len(columns._GRID) + columns.TAKEN_COLUMNS + columns.TRIP_COLUMNS
     assert features.settings.features.shape[1] == width
     if not group:
         return features
-    gone = places(own)[group]
+    gone = places(setting_width)[group]
     if not gone:
         return replace(features, matrix=features.matrix[:, : features.context])
-    asked = features.asked and tuple(_zeroed(one, gone) for one in features.asked)
-    if asked and all(np.array_equal(one.features, asked[0].features) for one in asked):
-        asked = asked[:1]  # the mean of equals
-    return replace(features, settings=_zeroed(features.settings, gone), asked=asked)
+    views = features.asked and tuple(_zeroed(one, gone) for one in features.asked)
+    if views and all(np.array_equal(one.features, views[0].features) for one in views):
+        views = views[:1]  # the mean of equals
+    return replace(features, settings=_zeroed(features.settings, gone), asked=views)
 
 
 def _zeroed(settings: Settings, gone: Sequence[int]) -> Settings:
@@ -196,12 +196,12 @@ def _ahead(task: Task, encoder: Encoder, sample: Sample, llvm: Sequence[Path] = 
 
 def _children() -> list[Path]:
     """What says how long each process that this one started has run."""
-    found = []
+    stat_files = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         with suppress(FileNotFoundError, ProcessLookupError):  # another's, which ended
             if status.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
-                found.append(status.with_name("schedstat"))
-    return found
+                stat_files.append(status.with_name("schedstat"))
+    return stat_files
 
 
 def _cpu(others: Sequence[Path]) -> float:

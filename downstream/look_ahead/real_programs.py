@@ -54,7 +54,7 @@ def main() -> None:
     work = Path(sys.argv[1]).resolve()
     work.mkdir(parents=True, exist_ok=True)
     record = HERE / "real_programs.json"
-    found = json.loads(record.read_text(encoding="utf-8"))["programs"] if record.is_file() else {}
+    programs = json.loads(record.read_text(encoding="utf-8"))["programs"] if record.is_file() else {}
     for name in sys.argv[2:] or PROGRAMS:
         before, build, run = PROGRAMS[name]
         folder = _fetch(name, work)
@@ -63,32 +63,33 @@ def main() -> None:
             (folder / ".prepared").touch()
         start = time.monotonic()
         words = ["mirenc", "tune", "vectorization", "--build", build, "--run", run, "-o", str(work / f"{name}.tuned")]
-        said = subprocess.run(words, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
+        printed = subprocess.run(words, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+        verdict = printed.splitlines()[0]
         report = json.loads((work / f"{name}.tuned/report.json").read_text(encoding="utf-8"))
         for loop in report["loops"]:
             loop["file"] = str(Path(loop["file"]).relative_to(folder))
             for one in loop["tried"]:
                 one["problem"] = one["problem"].replace(str(folder), ".")
         minutes = round((time.monotonic() - start) / 60, 1)
-        kept = {key: report[key] for key in ("seconds", "builds", "whole", "loops")}
-        found[name] = {"said": said, "minutes": minutes, **kept}
-        print(name, found[name]["said"], found[name]["minutes"], "min", flush=True)
-        text = json.dumps({"lines": _table(found), "programs": found}, indent=1)
+        figures = {key: report[key] for key in ("seconds", "builds", "whole", "loops")}
+        programs[name] = {"said": verdict, "minutes": minutes, **figures}
+        print(name, programs[name]["said"], programs[name]["minutes"], "min", flush=True)
+        text = json.dumps({"lines": _table(programs), "programs": programs}, indent=1)
         record.write_text(f"{text}\n", encoding="utf-8")
 
 
-def _table(found: dict[str, Any]) -> list[list[str]]:
+def _table(programs: dict[str, Any]) -> list[list[str]]:
     """What `downstream/tables.py` writes into the README, of programs in their order."""
     edges = (0, 8, 32, 256, math.inf)
     classes = [f"work in loops of {name}, %" for name in ("<8", "8-31", "32-255", "more")]
     lines = [
         ["program", "run, s", "loops tried", "left alone", "builds", "minutes", "speedup of the program", *classes]
     ]
-    for name in filter(found.__contains__, PROGRAMS):
-        one = found[name]
+    for name in filter(programs.__contains__, PROGRAMS):
+        one = programs[name]
         tried = sum(bool(loop["tried"]) for loop in one["loops"])
-        kept = "nothing is changed" not in one["said"]
-        speedup = "{:.3f} [{:.3f}, {:.3f}]".format(*one["whole"][0]) if kept else "nothing kept"
+        is_faster = "nothing is changed" not in one["said"]
+        speedup = "{:.3f} [{:.3f}, {:.3f}]".format(*one["whole"][0]) if is_faster else "nothing kept"
         counts, shares = ([loop[key] for loop in one["loops"]] for key in ("trip_count", "share"))
         work = np.histogram(counts, edges, weights=shares)[0] / sum(shares)
         cells = [f"{one['seconds']:.2f}", tried, len(one["loops"]) - tried, one["builds"], one["minutes"], speedup]

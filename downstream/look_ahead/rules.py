@@ -79,14 +79,14 @@ def main() -> None:
         rough = log_costs(columns.look_ahead_tables(task, data, encoder, advance), ran)
     record: dict[str, Any] = {"rules": ruled(task, data, "costs", rough)}
     write(record)
-    told = pgo(task, encoder, data)
-    record["pgo_changes"] = int((told != data.default).sum())
-    record["rules"]["pgo"] = worth(task, data, told[None])
+    pgo_choice = pgo(task, encoder, data)
+    record["pgo_changes"] = int((pgo_choice != data.default).sum())
+    record["rules"]["pgo"] = worth(task, data, pgo_choice[None])
     write(record)
-    some = one_a_structure(data)
-    part = data.subset(some)
-    rules = {"pgo": worth(task, part, told[None, some]), **ruled(task, part, "costs", rough[some])}
-    rules |= ruled(task, part, "mca", log_costs(mca_tables(task, encoder, part), ran[some]))
+    chosen = one_a_structure(data)
+    part = data.subset(chosen)
+    rules = {"pgo": worth(task, part, pgo_choice[None, chosen]), **ruled(task, part, "costs", rough[chosen])}
+    rules |= ruled(task, part, "mca", log_costs(mca_tables(task, encoder, part), ran[chosen]))
     record["some"] = {"samples": len(part), "structures": len(np.unique(part.group)), "rules": rules}
     write(record)
 
@@ -95,9 +95,9 @@ def write(record: dict[str, Any]) -> None:
     """Keep the record, with the lines of a table."""
     lines = [["told the trip count, nothing learned but margins", *_HEAD]]
     lines += [[_TITLES[name], *cells(one)] for name, one in record["rules"].items()]
-    if some := record.get("some"):
-        samples = f"{some['samples']} samples of {some['structures']} structures"
-        lines += [[f"{_TITLES[name]}: {samples}", *cells(one)] for name, one in some["rules"].items()]
+    if part := record.get("some"):
+        samples = f"{part['samples']} samples of {part['structures']} structures"
+        lines += [[f"{_TITLES[name]}: {samples}", *cells(one)] for name, one in part["rules"].items()]
     (HERE / "rules.json").write_text(json.dumps({**record, "lines": lines}, indent=1) + "\n", encoding="utf-8")
 
 
@@ -133,7 +133,7 @@ def ruled(task: Task, data: TaskData, name: str, logs: Float64) -> dict[str, dic
     """Figures of the least of log costs, (n, K), NaN: not known; and of the same with a margin."""
     logs = with_default(data, logs)
     raised, margins = with_margins(task, data, logs, SEEDS)
-    three = np.array([best_of_three(data, own) for own in raised])
+    three = np.array([best_of_three(data, logs_of_head) for logs_of_head in raised])
     cautious = worth(task, data, np.nanargmin(raised, axis=2), three)
     return {
         name: worth(task, data, np.nanargmin(logs, axis=1)[None], best_of_three(data, logs)[None]),
@@ -145,8 +145,8 @@ def with_default(data: TaskData, logs: Float64) -> Float64:
     """Log costs of the settings that may be asked for, else NaN; the default's is one of them. (n, K)."""
     logs = np.where(np.isfinite(data.known), logs, np.nan)
     rows = np.arange(len(data))
-    own = logs[rows, data.default]
-    logs[rows, data.default] = np.where(np.isnan(own), 0.0, own)
+    default_logs = logs[rows, data.default]
+    logs[rows, data.default] = np.where(np.isnan(default_logs), 0.0, default_logs)
     return logs
 
 
@@ -155,22 +155,22 @@ def with_margins(task: Task, data: TaskData, logs: Float64, seeds: Sequence[int]
     (default,) = np.unique(data.default)
     preference = preferences(np.where(np.isnan(logs), np.inf, logs))
     raised, margins = np.tile(logs, (len(seeds), 1, 1)), []
-    for own, seed in zip(raised, seeds, strict=True):
+    for member, seed in zip(raised, seeds, strict=True):
         for training, test in task.protocol(PROTOCOL).split(data, seed):
             margin, _ = best_margin(preference[training], data.known[training], default, MOST_SLOW)
-            own[test, default] -= margin
+            member[test, default] -= margin
             margins.append(margin)
     return raised, margins
 
 
 def best_of_three(data: TaskData, logs: Float64) -> Int64:
     """Of the three settings of least log costs, all different, the one that is measured best. (n, K) -> (n,)."""
-    found = []
+    choices = []
     for costs, known in zip(logs, data.known, strict=True):
         different, first = np.unique(costs, return_index=True)
         three = first[np.isfinite(different)][:3]
-        found.append(three[known[three].argmin()])
-    return np.array(found)
+        choices.append(three[known[three].argmin()])
+    return np.array(choices)
 
 
 def log_costs(tables: Float64, ran: Float64) -> Float64:
@@ -227,8 +227,8 @@ def _keys(data: TaskData) -> list[bytes]:
 
 def _choice(module: Any, text: str, bits: int, place: int) -> tuple[int, int]:
     ((answer, _),) = ask_llvm(module, text, [""], bits)
-    found = [(width, count) for line, width, count in answer["choices"] if line == place + 1]
-    return max(found, key=lambda one: (one[0] * one[1], one[0]), default=(1, 1))
+    choices = [(width, count) for line, width, count in answer["choices"] if line == place + 1]
+    return max(choices, key=lambda one: (one[0] * one[1], one[0]), default=(1, 1))
 
 
 def _weighed(text: str, place: int, sample: Sample, count: float) -> str:
@@ -302,8 +302,8 @@ def _kept_text() -> Iterator[None]:
         loop.__dict__.setdefault("text", []).append(f"\t{name}\t{operands}\n")
         return classes(loop, name, operands)
 
-    def gathered(said: dict[str, Any], loops: list[Loop], line: int) -> LoopCode:
-        code = loop_code(said, loops, line)
+    def gathered(answer: dict[str, Any], loops: list[Loop], line: int) -> LoopCode:
+        code = loop_code(answer, loops, line)
         around: Any = code.around
         around.text = [_text(loop) for loop in loops if loop.depth == around.depth]
         return code

@@ -92,17 +92,17 @@ def make_labels() -> None:
     """Write ``vectorised.csv`` and ``code_bytes.csv``: at most `MOST_FUNCTIONS` of a project, evenly over its files."""
     rows: dict[str, list[tuple[str, str, object, str]]] = {"vectorised": [], "code_bytes": []}
     for project in PROJECTS:
-        own: dict[str, list[tuple[str, str, object, str]]] = {name: [] for name in rows}
+        labels_by_table: dict[str, list[tuple[str, str, object, str]]] = {name: [] for name in rows}
         for path in sorted((IR / project).glob("*.ll.xz")):
             vectorised, sizes = labels_of(path)
             file = path.relative_to(HERE).as_posix()
             for name, size in sizes.items():
-                own["code_bytes"].append((file, name, size, project))
+                labels_by_table["code_bytes"].append((file, name, size, project))
                 if name in vectorised:
-                    own["vectorised"].append((file, name, "yes" if vectorised[name] else "no", project))
-        for name, found in own.items():
-            step = max(1.0, len(found) / MOST_FUNCTIONS)
-            rows[name] += [found[int(place * step)] for place in range(min(MOST_FUNCTIONS, len(found)))]
+                    labels_by_table["vectorised"].append((file, name, "yes" if vectorised[name] else "no", project))
+        for name, labels in labels_by_table.items():
+            step = max(1.0, len(labels) / MOST_FUNCTIONS)
+            rows[name] += [labels[int(place * step)] for place in range(min(MOST_FUNCTIONS, len(labels)))]
     for name, table in rows.items():
         with open(HERE / f"{name}.csv", "w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")

@@ -74,12 +74,12 @@ def _build(kernel: MeasuredKernel, folder: Path, engine: Engine, compiler: str, 
     def cell(number: int, pipeline: str) -> Cell:
         library, bitcode = f"list{number}.so", folder / f"list{number}.bc"
         try:
-            made = engine.run(ir, pipeline)
+            optimised = engine.run(ir, pipeline)
         except MirencError as error:
             return Cell((number,), (number,), problem=f"compile: {error}")
-        bitcode.write_bytes(made.ir)
+        bitcode.write_bytes(optimised.ir)
         command = [compiler, *FLAGS, "-w", "-fPIC", "-shared", "-o", str(folder / library), str(bitcode), "-lm"]
-        return Cell((number,), (number,), made.digest, library, kernel.function, problem=compile_problem(command))
+        return Cell((number,), (number,), optimised.digest, library, kernel.function, problem=compile_problem(command))
 
     *cells, copy = (cell(number, one.pipeline) for number, one in enumerate((*lists, lists[0])))
     if cells[0].problem:
@@ -92,15 +92,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", type=Path, metavar="TABLE")
     parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
-    table = read_compiled(given.table)
+    arguments = parser.parse_args()
+    table = read_compiled(arguments.table)
     numbers = winning_lists(table)
     with SharedEngine(major_of(table.record["llvm"])) as engine:
         lists = [table.lists[number] for number in (0, *numbers)]
         record = {"lists": numbers, **execute(engine, clang_of(engine.version), lists)}
     print(record)
-    if given.output is not None:
-        given.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    if arguments.output is not None:
+        arguments.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ _LINE = re.compile(r"^([0-9a-f]+) ([0-9a-f]+) [TtWw] (\S+)$", re.MULTILINE)
 
 def by_nm(commands: list[dict[str, Any]], compiler: str, scratch: Path) -> tuple[dict[tuple[str, str], int], list[str]]:
     """File and symbol -> bytes, and the files that do not compile."""
-    found: dict[tuple[str, str], int] = {}
+    sizes: dict[tuple[str, str], int] = {}
     failed = []
     for entry in commands:
         words = [word for word in entry["arguments"][1:] if not re.fullmatch(r"-O\w?|-c", word)]
@@ -38,8 +38,8 @@ def by_nm(commands: list[dict[str, Any]], compiler: str, scratch: Path) -> tuple
         places: dict[str, str] = {}
         for place, size, symbol in _LINE.findall(listed):
             if places.setdefault(place, symbol) == symbol:
-                found[Path(entry["directory"], entry["file"]).name, symbol] = int(size, 16)
-    return found, failed
+                sizes[Path(entry["directory"], entry["file"]).name, symbol] = int(size, 16)
+    return sizes, failed
 
 
 def main() -> None:
@@ -48,34 +48,34 @@ def main() -> None:
     parser.add_argument("projects", nargs="+", metavar="NAME=COMPILE_COMMANDS")
     parser.add_argument("--compiler", required=True)
     parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
-    record: dict[str, Any] = {"compiler": given.compiler, "projects": {}}
-    for asked in given.projects:
-        name, _, place = asked.partition("=")
-        words = ["sizes", place, "--compiler", given.compiler, "--json"]
-        told = subprocess.run([sys.executable, "-m", "mirenc", *words], check=True, capture_output=True, text=True)
-        table = json.loads(told.stdout)
+    arguments = parser.parse_args()
+    record: dict[str, Any] = {"compiler": arguments.compiler, "projects": {}}
+    for project in arguments.projects:
+        name, _, place = project.partition("=")
+        words = ["sizes", place, "--compiler", arguments.compiler, "--json"]
+        printed = subprocess.run([sys.executable, "-m", "mirenc", *words], check=True, capture_output=True, text=True)
+        table = json.loads(printed.stdout)
         record["engine"] = table["engine"]
         ours = {(Path(row["file"]).name, row["symbol"]): row["bytes"] for row in table["rows"]}
         with tempfile.TemporaryDirectory() as folder:
             commands = json.loads(Path(place).read_text(encoding="utf-8"))
-            theirs, failed = by_nm(commands, given.compiler, Path(folder))
+            theirs, failed = by_nm(commands, arguments.compiler, Path(folder))
         ours = {key: size for key, size in ours.items() if key[0] not in failed}
-        both = ours.keys() & theirs.keys()
-        other = {f"{file}:{symbol}": [ours[file, symbol], theirs[file, symbol]] for file, symbol in sorted(both)}
+        common = ours.keys() & theirs.keys()
+        other = {f"{file}:{symbol}": [ours[file, symbol], theirs[file, symbol]] for file, symbol in sorted(common)}
         other = {key: sizes for key, sizes in other.items() if sizes[0] != sizes[1]}
         record["projects"][name] = {
             "rows": len(ours),
             "nm": len(theirs),
-            "same": len(both) - len(other),
+            "same": len(common) - len(other),
             "alone": len(ours.keys() ^ theirs.keys()),
             "largest_difference": max((abs(mine - its) for mine, its in other.values()), default=0),
             "other": other,
             "files_left_out": failed,
         }
         print(name, record["projects"][name])
-    if given.output is not None:
-        given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if arguments.output is not None:
+        arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

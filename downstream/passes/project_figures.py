@@ -39,8 +39,8 @@ def loaded_bytes(bitcode: bytes, version: str, folder: Path) -> int:
     (folder / "code.bc").write_bytes(bitcode)
     words = [f"llc-{major_of(version)}", "-filetype=obj", "-relocation-model=pic", "code.bc", "-o", "code.o"]
     subprocess.run(words, cwd=folder, check=True)
-    told = subprocess.run(["size", "code.o"], cwd=folder, check=True, capture_output=True, text=True).stdout
-    text, data, *_ = told.splitlines()[1].split()
+    printed = subprocess.run(["size", "code.o"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    text, data, *_ = printed.splitlines()[1].split()
     return int(text) + int(data)
 
 
@@ -91,22 +91,22 @@ def main() -> None:
     parser.add_argument("--compiler", help="a clang [default: the first on PATH]")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one list")
     parser.add_argument("-o", "--output", type=Path)
-    given = parser.parse_args()
-    head = TaskHead.load(given.head or ready_heads(get_task("pass_list"))[""])
-    lists = fixed_lists(head, given.lists)
-    record: dict[str, Any] = {"lists": given.lists, "ideas": len(lists) - given.lists, "projects": {}}
+    arguments = parser.parse_args()
+    head = TaskHead.load(arguments.head or ready_heads(get_task("pass_list"))[""])
+    lists = fixed_lists(head, arguments.lists)
+    record: dict[str, Any] = {"lists": arguments.lists, "ideas": len(lists) - arguments.lists, "projects": {}}
     with (
-        find_engine([one.pipeline for one in lists], prefer=head.llvm, timeout=given.timeout) as engine,
+        find_engine([one.pipeline for one in lists], prefer=head.llvm, timeout=arguments.timeout) as engine,
         tempfile.TemporaryDirectory() as folder,
     ):
         record["engine"] = engine.name
-        for number, asked in enumerate(given.projects):
-            name, _, place = asked.partition("=")
+        for number, project in enumerate(arguments.projects):
+            name, _, place = project.partition("=")
             source, _, every = place.partition(":")
             root = prepare_ir(
                 Path(source),
                 Path(folder) / str(number),
-                Choices(("Oz-start",), given.compiler, with_reserved=True),
+                Choices(("Oz-start",), arguments.compiler, with_reserved=True),
                 jobs=1,
                 report=print,
             )
@@ -117,8 +117,8 @@ def main() -> None:
             f"{name}: {one['modules']} modules, {one['before']:,} bytes before, {one['oz']:,} by -Oz, {one['best']:,} "
             f"by the best of {len(lists)} lists ({one['saved']:.2f} % saved); {one['exact']} exactly as claimed"
         )
-    if given.output is not None:
-        given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if arguments.output is not None:
+        arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

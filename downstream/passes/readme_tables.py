@@ -69,9 +69,14 @@ def labels_of(table: CompiledTable) -> str:
     best = np.nanmin(np.where(measured[:, None], ratios, 1.0), axis=1)
     lines.append((f"best of the {ratios.shape[1]} lists", best))
     for kind in dict.fromkeys(kinds.tolist()):
-        own = np.minimum(ratios[:, kinds == kind], 1.0)
-        if own.shape[1] > 1:
-            lines.append((f"best of the {own.shape[1]} lists of kind {kind}, -Oz beside them", np.min(own, axis=1)))
+        ratios_of_kind = np.minimum(ratios[:, kinds == kind], 1.0)
+        if ratios_of_kind.shape[1] > 1:
+            lines.append(
+                (
+                    f"best of the {ratios_of_kind.shape[1]} lists of kind {kind}, -Oz beside them",
+                    np.min(ratios_of_kind, axis=1),
+                )
+            )
     one = int(np.log(ratios[measured]).mean(axis=0).argmin())
     lines.append(("the one list that is best for all", ratios[:, one]))
     shown = []
@@ -102,8 +107,8 @@ def labels_of(table: CompiledTable) -> str:
 # -- the tasks -----------------------------------------------------------------------------------------
 def records_of(protocol: str) -> list[Record]:
     """The figures of a protocol, in the order of the tasks."""
-    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob(f"*.{protocol}.json"))]
-    return sorted(found, key=lambda one: TASKS.index(one["task"]))
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob(f"*.{protocol}.json"))]
+    return sorted(records, key=lambda one: TASKS.index(one["task"]))
 
 
 def name_of(record: Record) -> str:
@@ -168,11 +173,11 @@ def pretrained(record: Record) -> list[str]:
 
 def untaught_kind(row: str) -> str:
     """The kind that the model of a row of `pretrain/teaching_study.py` was not taught; "" for other models."""
-    found = re.search(r":without_(\w+)-\d+$", row)
-    return found[1] if found else ""
+    match = re.search(r":without_(\w+)-\d+$", row)
+    return match[1] if match else ""
 
 
-def asked() -> str:
+def pretrained_wins() -> str:
     """Whether code that a model was pre-trained on beats every row that none was, on unseen projects.
 
     A model that was not taught a kind of answers is asked about the tasks of that kind alone, and all such models count
@@ -191,8 +196,8 @@ def asked() -> str:
             wins = all(one[1] > 0 for one in gains.values())
             name = UNTAUGHT if kind else row_title(row)
             beaten.setdefault(name, {}).setdefault(record["task"], []).append(wins)
-            said = f"{won(gain, by, 4)} {UNITS[by]}"
-            lines.append([name_of(record), row_title(row), row_title(rival), said, "yes" if wins else "no"])
+            won_text = f"{won(gain, by, 4)} {UNITS[by]}"
+            lines.append([name_of(record), row_title(row), row_title(rival), won_text, "yes" if wins else "no"])
             if not wins:
                 lost = ", ".join(row_title(other) for other, one in gains.items() if one[1] <= 0)
                 behind.append(f"- {name_of(record)}, {row_title(row)}: not significantly better than: {lost}.")
@@ -246,11 +251,13 @@ def behaviour_spectrum(record: Record) -> str:
         figures = json.loads((HERE / f"oz_benefit.{variant}.held_out.json").read_text(encoding="utf-8"))["figures"]
         for row, cells in benefits.items():
             cells.append(within(figures[row]["mae"], figures[row]["mae_interval"], ".3f"))
-    told = [[row_title(row), *cells] for row, cells in benefits.items()]
+    errors = [[row_title(row), *cells] for row, cells in benefits.items()]
     for name in ("cover", "predict"):
         each = [record["oz_benefit"][variant][name] for variant in variants]
-        told.append([f"sizes under 8 lists, {name}", *(within(one["mae"], one["mae_interval"], ".3f") for one in each)])
-    return "\n\n".join([table_of(head, lines), foot, table_of(["mean error of oz_benefit", *variants], told)])
+        errors.append(
+            [f"sizes under 8 lists, {name}", *(within(one["mae"], one["mae_interval"], ".3f") for one in each)]
+        )
+    return "\n\n".join([table_of(head, lines), foot, table_of(["mean error of oz_benefit", *variants], errors)])
 
 
 def whole_projects(record: Record) -> str:
@@ -270,9 +277,9 @@ def whole_projects(record: Record) -> str:
     for one in record["projects"].values():
         for origin, count in one["won_by"].items():
             won["a list of training" if origin.startswith("found in training") else origin] += count
-    said = ", ".join(f"{origin} {count}" for origin, count in won.most_common())
+    wins = ", ".join(f"{origin} {count}" for origin, count in won.most_common())
     return (
-        f"{table_of(head, lines)}\n\nLoaded bytes by {record['engine']}; the smallest of a module was made by: {said}."
+        f"{table_of(head, lines)}\n\nLoaded bytes by {record['engine']}; the smallest of a module was made by: {wins}."
     )
 
 
@@ -299,26 +306,26 @@ def check_origin() -> None:
                 models.setdefault((name, digest), path.name)
     names = [name for name, _ in models]
     twice = {f"{name} {digest[:12]}": file for (name, digest), file in models.items() if names.count(name) > 1}
-    for what, found in (("tables", tables if len(tables) > 1 else {}), ("models", twice)):
-        if found:
-            said = ", ".join(f"{key[:40]} ({file})" for key, file in found.items())
-            raise SystemExit(f"{HERE}: records are of several {what}: {said}. Make them anew from one")
+    for kind, seen in (("tables", tables if len(tables) > 1 else {}), ("models", twice)):
+        if seen:
+            files = ", ".join(f"{key[:40]} ({file})" for key, file in seen.items())
+            raise SystemExit(f"{HERE}: records are of several {kind}: {files}. Make them anew from one")
 
 
 def main() -> None:
     """Replace what stands between the marks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--table", type=Path, default=HERE / "table")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     check_origin()
-    made: dict[str, str] = {}
-    if (given.table / "machine.json").is_file():
-        made["labels"] = labels_of(read_compiled(given.table))
+    tables: dict[str, str] = {}
+    if (arguments.table / "machine.json").is_file():
+        tables["labels"] = labels_of(read_compiled(arguments.table))
     for protocol in ("held_out", "project"):
         if records := records_of(protocol):
-            made[protocol] = "\n\n".join(map(task_table, records))
+            tables[protocol] = "\n\n".join(map(task_table, records))
     if records_of("held_out"):
-        made["asked"] = asked()
+        tables["asked"] = pretrained_wins()
     for name, file, write in (
         ("lists", "untried_lists.json", lists_nobody_tried),
         ("spectrum", "spectrum.json", behaviour_spectrum),
@@ -326,16 +333,16 @@ def main() -> None:
         ("nm", "nm.json", beside_nm),
     ):
         if (HERE / file).is_file():
-            made[name] = write(json.loads((HERE / file).read_text(encoding="utf-8")))
+            tables[name] = write(json.loads((HERE / file).read_text(encoding="utf-8")))
     readme = HERE / "README.md"
     text = readme.read_text(encoding="utf-8")
-    for name, body in made.items():
+    for name, body in tables.items():
         pattern = re.compile(rf"(<!-- passes {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not pattern.search(text):
             raise SystemExit(f"{readme}: no marks for {name}. Add: <!-- passes {name} --> and <!-- end -->")
-        text = pattern.sub(lambda found, body=body: f"{found[1]}{body}\n{found[2]}", text)
+        text = pattern.sub(lambda match, body=body: f"{match[1]}{body}\n{match[2]}", text)
     readme.write_text(text, encoding="utf-8")
-    print(f"{readme.name}: {', '.join(made) or 'nothing'}")
+    print(f"{readme.name}: {', '.join(tables) or 'nothing'}")
 
 
 if __name__ == "__main__":

@@ -81,8 +81,8 @@ def after_head(head: Any, columns: tuple[Float, Float], gains: Float) -> Int:
 def after_neighbours(columns: tuple[Float, Float], gains: Float) -> Int:
     """Lists that complement each other for the pieces for training that are most alike. -> (m, most of MORE)."""
     spread = np.maximum(columns[0].std(axis=0), _SCALE)
-    found = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(gains))).fit(columns[0] / spread)
-    near = found.kneighbors(columns[1] / spread, return_distance=False)
+    neighbours = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(gains))).fit(columns[0] / spread)
+    near = neighbours.kneighbors(columns[1] / spread, return_distance=False)
     return np.stack([portfolio(-gains[rows], max(MORE)) for rows in near])
 
 
@@ -110,27 +110,27 @@ def choosing(logs: Float, context: Float, training: Int, test: Int, group: NDArr
         left = np.setdiff1d(others, first)
         so_far = np.minimum(logs[:, first].min(axis=1, keepdims=True), 0.0)
         gains = np.maximum(so_far - logs[:, left], 0.0)[training]
-        told = {"reactions": np.column_stack([context, np.clip(logs[:, first], -_CLIP, _CLIP)])}
-        ways = {}
-        for what, matrix in (told | ({"size": context} if name == "cover" else {})).items():
+        inputs = {"reactions": np.column_stack([context, np.clip(logs[:, first], -_CLIP, _CLIP)])}
+        orders = {}
+        for title, matrix in (inputs | ({"size": context} if name == "cover" else {})).items():
             columns = (matrix[training], matrix[test])
             trees = RatioTreesHead(matrix.shape[1], trees=16, leaf=60, share=1.0)  # as the menu has them for so many
-            ways[f"{what}, ridge"] = after_head(RidgeHead(0.1), columns, gains)
-            ways[f"{what}, trees"] = after_head(trees, columns, gains)
-            ways[f"{what}, neighbours"] = after_neighbours(columns, gains)
+            orders[f"{title}, ridge"] = after_head(RidgeHead(0.1), columns, gains)
+            orders[f"{title}, trees"] = after_head(trees, columns, gains)
+            orders[f"{title}, neighbours"] = after_neighbours(columns, gains)
         start = np.tile(first, (len(test), 1))
-        for way, order in ways.items():
-            runs[f"{name}, {way}"] = won(logs[test], np.hstack([start, left[order[:, : max(MORE)]]]))
-    found = {}
+        for head_name, order in orders.items():
+            runs[f"{name}, {head_name}"] = won(logs[test], np.hstack([start, left[order[:, : max(MORE)]]]))
+    rows = {}
     for row, each in runs.items():
         places = [-1] if row == "all" else [PROBES + count - 1 for count in MORE]
-        found[row] = {
+        rows[row] = {
             "saved": [saved(each[:, place], group) for place in places],
             "over_fixed": [saved(each[:, place] - baseline[:, place], group) for place in places],
             # How many fixed lists save as much in the mean
             "fixed_lists": [int(np.searchsorted(curve, each[:, place].mean() - _SCALE)) + 1 for place in places],
         }
-    return {"probes": {name: one.tolist() for name, one in probes.items()}, "rows": found}
+    return {"probes": {name: one.tolist() for name, one in probes.items()}, "rows": rows}
 
 
 def picked(logs: Float, context: Float, training: Int, group: NDArray[np.str_]) -> str:
@@ -147,17 +147,17 @@ def picked(logs: Float, context: Float, training: Int, group: NDArray[np.str_]) 
 def benefit(data: TaskData, table: CompiledTable, training: Int, test: Int, probes: dict[str, Int]) -> dict[str, Any]:
     """Mean error of the benefit of -Oz, from the sizes under probes over those before any pass."""
     before = np.maximum([[piece.code_bytes] for piece in table.pieces], 1)
-    found, group = {}, data.group[test]
+    errors, group = {}, data.group[test]
     for name, first in probes.items():
         shrunk = np.log(np.maximum(table.sizes.code_bytes[:, first], 1.0) / before)
         columns = np.column_stack([context_matrix(get_task("oz_benefit"), data), shrunk])
         with threadpool_limits(1):
             head = BoostedRegressor(columns.shape[1]).fit(columns[training], data.value[training])
-            said = head.predict(columns[test])
-        figures = number_figures(data.value[test], said)
-        interval = group_interval(np.abs(said - data.value[test]), group)
-        found[name] = {"r2": figures["r2"], "mae": figures["mae"], "mae_interval": interval}
-    return found
+            predicted = head.predict(columns[test])
+        figures = number_figures(data.value[test], predicted)
+        interval = group_interval(np.abs(predicted - data.value[test]), group)
+        errors[name] = {"r2": figures["r2"], "mae": figures["mae"], "mae_interval": interval}
+    return errors
 
 
 def measure(folder: Path) -> dict[str, Any]:
@@ -190,8 +190,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", type=Path, nargs="?", default=HERE / "table")
     parser.add_argument("-o", "--output", type=Path, default=HERE / "spectrum.json")
-    given = parser.parse_args()
-    given.output.write_text(json.dumps(measure(given.table), indent=1) + "\n", encoding="utf-8")
+    arguments = parser.parse_args()
+    arguments.output.write_text(json.dumps(measure(arguments.table), indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

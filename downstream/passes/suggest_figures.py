@@ -82,14 +82,14 @@ def known_lists(data: TaskData, table: CompiledTable) -> Int:
     return np.array([places[str(setting[0])] for setting in data.space.settings], dtype=np.int64)
 
 
-def share_interval(won: Float, whole: Float, group: NDArray[np.str_]) -> tuple[float, float, float]:
+def share_interval(won: Float, possible: Float, group: NDArray[np.str_]) -> tuple[float, float, float]:
     """Share of the best-of-all gain that is reached, and its interval over whole groups."""
     _, row = np.unique(group, return_inverse=True)
-    sums = np.stack([np.bincount(row, weights=values) for values in (won, whole)])
+    sums = np.stack([np.bincount(row, weights=values) for values in (won, possible)])
     drawn = np.random.default_rng(0).integers(0, sums.shape[1], size=(_RESAMPLES, sums.shape[1]))
     parts = sums[:, drawn].sum(axis=2)
     low, high = np.percentile(parts[0] / np.maximum(parts[1], 1e-12), [2.5, 97.5])
-    return float(won.sum() / max(whole.sum(), 1e-12)), float(low), float(high)
+    return float(won.sum() / max(possible.sum(), 1e-12)), float(low), float(high)
 
 
 def saved(logs: Float, group: NDArray[np.str_]) -> list[float]:
@@ -101,22 +101,22 @@ def saved(logs: Float, group: NDArray[np.str_]) -> list[float]:
 def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]) -> dict[str, Any]:
     """Figures of some pieces. ``won``: row -> (seeds, m, N - 1) log gains."""
     oracle = won["cover"][0][:, -1]
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "pieces": len(group),
         "projects": len(np.unique(group)),
         "best_of_all": saved(oracle, group),
     }
     for row, runs in won.items():
         mean = runs.mean(axis=0)  # (m, N - 1)
-        found[row] = {
+        figures[row] = {
             "saved": {str(count): saved(mean[:, count - 1], group) for count in counts},
             "sd": {str(count): 100 * float(runs[:, :, count - 1].mean(axis=1).std(ddof=0)) for count in counts},
             "share": {str(count): share_interval(mean[:, count - 1], oracle, group) for count in counts},
         }
         if row != CODE:
             lead = won[CODE].mean(axis=0) - mean
-            found[row]["behind_code"] = {str(count): saved(lead[:, count - 1], group) for count in counts}
-    return found
+            figures[row]["behind_code"] = {str(count): saved(lead[:, count - 1], group) for count in counts}
+    return figures
 
 
 def trials_held_out(data: TaskData, goal: CostTarget, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
@@ -132,37 +132,37 @@ def trials_held_out(data: TaskData, goal: CostTarget, row: Features, seed: int) 
 def records(trials: dict[str, tuple[Trial, ...]], expected: Float, data: TaskData) -> list[Trial]:
     """The record of held-out answers like it, of each piece. ``expected``: (m, K)."""
     assert data.space is not None
-    found = []
+    trials_of_pieces = []
     for part, promise in zip(data.part.tolist(), promise_of(expected, data.space.default).tolist(), strict=True):
         trial = trial_like(trials.get(part, ()), promise)
         if trial is None:
             raise SystemExit(f"the table has too few {part}s for training: {part}s of unseen projects have no record")
-        found.append(trial)
-    return found
+        trials_of_pieces.append(trial)
+    return trials_of_pieces
 
 
 def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count: int) -> dict[str, Any]:
     """How often "nothing to gain" is right on unseen pieces, which won (m, N - 1)."""
-    said, nothing = np.array([one.is_idle(count) for one in trials]), won[:, count - 1] < np.log(WORTH_TRYING)
-    found: dict[str, Any] = {
+    idle, nothing = np.array([one.is_idle(count) for one in trials]), won[:, count - 1] < np.log(WORTH_TRYING)
+    record: dict[str, Any] = {
         "tried": count,
-        "pieces": len(said),
-        "said": int(said.sum()),
+        "pieces": len(idle),
+        "said": int(idle.sum()),
         "nothing_to_gain": float(nothing.mean()),
         "expected": 100 * (1 - float(np.exp(-np.mean([np.log(one.gain(count)) for one in trials])))),
         "saved": saved(won[:, count - 1], group),
     }
-    if said.any():
-        hits = nothing[said].astype(np.float64)
-        found["right"] = [float(hits.mean()), *group_interval(hits, group[said])]
-        found["missed"] = saved(won[said, count - 1], group[said])
-    if not said.all():
-        found["saved_where_not_said"] = saved(won[~said, count - 1], group[~said])
-    return found
+    if idle.any():
+        hits = nothing[idle].astype(np.float64)
+        record["right"] = [float(hits.mean()), *group_interval(hits, group[idle])]
+        record["missed"] = saved(won[idle, count - 1], group[idle])
+    if not idle.all():
+        record["saved_where_not_said"] = saved(won[~idle, count - 1], group[~idle])
+    return record
 
 
 def suggested(
-    row: Features, data: TaskData, rows: tuple[Int, Int], known: Int, cover: Int, own: Float, seed: int
+    row: Features, data: TaskData, rows: tuple[Int, Int], known: Int, cover: Int, seen_ratios: Float, seed: int
 ) -> tuple[Float, dict[str, Any]]:
     """Gains (m, N - 1) on unseen pieces by the lists that a head chooses, and what it said beforehand."""
     task, (training, test) = PassListChoice(), rows
@@ -174,36 +174,37 @@ def suggested(
         head = goal.fit(row, training, data.group, seed)
         expected = head.expected_ratios(row.matrix[test], goal.settings.take(test), default=goal.default)
         trials = records(tried, expected, unseen)
-    won = gains(own, followed_by_rest(known[np.array([one.order for one in trials])], cover))
-    return won, calibration(trials, won, unseen.group, min(SHOWN, own.shape[1] - 1))
+    won = gains(seen_ratios, followed_by_rest(known[np.array([one.order for one in trials])], cover))
+    return won, calibration(trials, won, unseen.group, min(SHOWN, seen_ratios.shape[1] - 1))
 
 
 def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: int, jobs: int) -> dict[str, Any]:
     """All figures of a table."""
     task, table = PassListChoice(), read_compiled(folder)
-    whole, rows = task.load(folder), [CODE, "no_code", *more]
-    data, features = features_of_table(folder, task, whole, sources, rows)
-    if len(data) < len(whole):
-        print(f"{len(whole) - len(data)} of {len(whole)} pieces have no features: left out")
-    place = {sample.name: number for number, sample in enumerate(whole.samples)}
+    complete, rows = task.load(folder), [CODE, "no_code", *more]
+    data, features = features_of_table(folder, task, complete, sources, rows)
+    if len(data) < len(complete):
+        print(f"{len(complete) - len(data)} of {len(complete)} pieces have no features: left out")
+    place = {sample.name: number for number, sample in enumerate(complete.samples)}
     ratios = ratios_of(table)[[place[sample.name] for sample in data.samples]]
     split = next(HELD_OUT.split(data, 0))
     training, test = split
     known = known_lists(data, table)
     cover = covering_lists(ratios[training], ratios.shape[1])[1:]
-    own = ratios[test]
+    test_ratios = ratios[test]
     work = [(row, seed) for seed in range(seeds) for row in features]
-    made = Parallel(n_jobs=jobs)(
-        delayed(suggested)(row, data, split, known, cover, own, seed) for row, seed in track(work, "rows and seeds")
+    results = Parallel(n_jobs=jobs)(
+        delayed(suggested)(row, data, split, known, cover, test_ratios, seed)
+        for row, seed in track(work, "rows and seeds")
     )
     runs: dict[str, list[Float]] = {row: [] for row in (*rows, "cover", "random")}
-    for (row, _), (won_by, _) in zip(work, made, strict=True):
+    for (row, _), (won_by, _) in zip(work, results, strict=True):
         runs[row.row].append(won_by)
     for seed in range(seeds):
         drawn = np.tile(np.arange(1, ratios.shape[1]), (len(test), 1))
-        runs["random"].append(gains(own, np.random.default_rng(seed).permuted(drawn, axis=1)))
-    runs["cover"].append(gains(own, np.tile(cover, (len(test), 1))))
-    won = {row: np.stack(found) for row, found in runs.items()}
+        runs["random"].append(gains(test_ratios, np.random.default_rng(seed).permuted(drawn, axis=1)))
+    runs["cover"].append(gains(test_ratios, np.tile(cover, (len(test), 1))))
+    won = {row: np.stack(gains_of_seeds) for row, gains_of_seeds in runs.items()}
     counts = sorted({min(count, ratios.shape[1] - 1) for count in COUNTS})
     part = data.part[test]
     figures = {"all": figures_of(won, data.group[test], counts)}
@@ -222,7 +223,7 @@ def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: i
         "seeds": seeds,
         "lists_of_head": len(known) - 1,
         "figures": figures,
-        "nothing_to_gain": made[0][1],
+        "nothing_to_gain": results[0][1],
     }
 
 
@@ -235,40 +236,40 @@ def markdown(record: dict[str, Any]) -> str:
         f"{record['seeds']} seed{'s' * (record['seeds'] > 1)}; model {record['model']['name']}.",
     ]
     lines = ["; ".join(about), ""]
-    for part, found in record["figures"].items():
-        counts = list(found[CODE]["saved"])
-        best = "{:.2f} [{:.2f}, {:.2f}]".format(*found["best_of_all"])
-        of = f"{found['pieces']} pieces of {found['projects']} unseen projects"
+    for part, figures in record["figures"].items():
+        counts = list(figures[CODE]["saved"])
+        best = "{:.2f} [{:.2f}, {:.2f}]".format(*figures["best_of_all"])
+        of = f"{figures['pieces']} pieces of {figures['projects']} unseen projects"
         lines += [
             f"**{part}**: {of}; % saved over -Oz, of which all lists together reach {best}",
             "",
             "| lists tried | " + " | ".join(counts) + f" | share of that by {min(counts, key=_near)}, % |",
             "| --- |" + " ---: |" * (len(counts) + 1),
         ]
-        for row in (name for name in found if name in ROWS or row_title(name) != name):
+        for row in (name for name in figures if name in ROWS or row_title(name) != name):
             title = ROWS.get(row, f"chosen by {row_title(row)}")
-            cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*found[row]["saved"][count]) for count in counts]
+            cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*figures[row]["saved"][count]) for count in counts]
             share = "{:.0f} [{:.0f}, {:.0f}]".format(
-                *(100 * value for value in found[row]["share"][min(counts, key=_near)])
+                *(100 * value for value in figures[row]["share"][min(counts, key=_near)])
             )
             lines.append(f"| {title} | " + " | ".join([*cells, share]) + " |")
         lines.append("")
-    said = record["nothing_to_gain"]
+    idle = record["nothing_to_gain"]
     lines.append(
-        f"By {said['tried']} lists that the code chose {said['expected']:.2f} % was expected to be saved, and "
-        + "{:.2f} [{:.2f}, {:.2f}] % was.".format(*said["saved"])
+        f"By {idle['tried']} lists that the code chose {idle['expected']:.2f} % was expected to be saved, and "
+        + "{:.2f} [{:.2f}, {:.2f}] % was.".format(*idle["saved"])
     )
     lines.append(
-        f'"Nothing to gain" would be said of {said["said"]} of {said["pieces"]} unseen pieces; '
-        f"{100 * said['nothing_to_gain']:.0f} % of all have less than 0.5 % to gain by {said['tried']} lists."
+        f'"Nothing to gain" would be said of {idle["said"]} of {idle["pieces"]} unseen pieces; '
+        f"{100 * idle['nothing_to_gain']:.0f} % of all have less than 0.5 % to gain by {idle['tried']} lists."
     )
-    if "right" in said:
+    if "right" in idle:
         lines.append(
-            "It is right for {:.0f} % [{:.0f}, {:.0f}] of them, ".format(*(100 * value for value in said["right"]))
-            + "and what trying would have saved there is {:.2f} % [{:.2f}, {:.2f}].".format(*said["missed"])
+            "It is right for {:.0f} % [{:.0f}, {:.0f}] of them, ".format(*(100 * value for value in idle["right"]))
+            + "and what trying would have saved there is {:.2f} % [{:.2f}, {:.2f}].".format(*idle["missed"])
         )
-    if "saved_where_not_said" in said:
-        lines.append("On the others trying saves {:.2f} % [{:.2f}, {:.2f}].".format(*said["saved_where_not_said"]))
+    if "saved_where_not_said" in idle:
+        lines.append("On the others trying saves {:.2f} % [{:.2f}, {:.2f}].".format(*idle["saved_where_not_said"]))
     return "\n".join(lines) + "\n"
 
 
@@ -287,11 +288,13 @@ def main() -> None:
     parser.add_argument("--first", default="", help="model whose rows have plain names")
     parser.add_argument("--row", action="append", default=[], help="a row more; may be repeated")
     parser.add_argument("--jobs", type=int, default=1)
-    given = parser.parse_args()
-    record = measure(given.table, read_all(given.features, given.first), given.row, given.seeds, given.jobs)
-    given.output.mkdir(parents=True, exist_ok=True)
-    (given.output / "suggest.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    (given.output / "suggest.md").write_text(markdown(record), encoding="utf-8")
+    arguments = parser.parse_args()
+    record = measure(
+        arguments.table, read_all(arguments.features, arguments.first), arguments.row, arguments.seeds, arguments.jobs
+    )
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    (arguments.output / "suggest.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (arguments.output / "suggest.md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 
 

@@ -100,7 +100,7 @@ def trials_of(
     """
     promise = promise_of(expected, default)
     logs = np.log(costs / costs[:, default, None])
-    found = {}
+    by_part = {}
     for name in np.unique(part).tolist():
         rows = np.flatnonzero(part == name)
         rows = rows[np.argsort(-promise[rows], kind="stable")]
@@ -113,15 +113,15 @@ def trials_of(
             around = rows[_around(piece, len(rows))]
             order = covering_order(logs[around], default, count)
             tried = np.tile(order, (len(piece), 1))  # (m, R)
-            own = rows[piece]
+            nearby = rows[piece]
             for side in (0, 1):
                 others = around[half[around] != side]
                 if not len(others):  # one large group has all that promise as much
                     others = rows[half[rows] != side]
-                tried[half[own] == side] = covering_order(logs[others], default, count)
-            trials.append(_trial(promise[own], np.take_along_axis(logs[own], tried, axis=1), order))
-        found[name] = tuple(trials)
-    return found
+                tried[half[nearby] == side] = covering_order(logs[others], default, count)
+            trials.append(_trial(promise[nearby], np.take_along_axis(logs[nearby], tried, axis=1), order))
+        by_part[name] = tuple(trials)
+    return by_part
 
 
 def covering_order(logs: Float, default: int, count: int) -> NDArray[np.int64]:
@@ -142,15 +142,15 @@ def covering_order(logs: Float, default: int, count: int) -> NDArray[np.int64]:
         Without the default.
     """
     others = np.delete(np.arange(logs.shape[1]), default)
-    found: NDArray[np.int64] = others[portfolio(np.minimum(logs[:, others], 0.0), count)]
-    return found
+    order: NDArray[np.int64] = others[portfolio(np.minimum(logs[:, others], 0.0), count)]
+    return order
 
 
 def _around(piece: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     """A part's places among ordered answers, and as many beside it as an order needs."""
-    wanted = min(max(_ENOUGH, len(piece)), total)
-    first = min(max(int(piece[0]) - (wanted - len(piece)) // 2, 0), total - wanted)
-    return np.arange(first, first + wanted)
+    count = min(max(_ENOUGH, len(piece)), total)
+    first = min(max(int(piece[0]) - (count - len(piece)) // 2, 0), total - count)
+    return np.arange(first, first + count)
 
 
 def _trial(promise: Float, logs: Float, order: NDArray[np.int64]) -> Trial:

@@ -81,19 +81,19 @@ def by_llvm(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
     command = ["opt-19", "-passes=print<branch-prob>", "-disable-output", "-"]
     data = text.encode("utf-8", "surrogateescape")
     done = subprocess.run(command, input=data, capture_output=True, check=True)
-    found: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    estimates: dict[tuple[str, str], list[tuple[str, float]]] = {}
     function = ""
     for line in done.stderr.decode("utf-8", "replace").splitlines():
         if (head := _FUNCTION.match(line)) is not None:
             function = head[1]
         elif (edge := _EDGE.match(line)) is not None:
-            found.setdefault((function, edge[1].strip('"')), []).append((edge[2].strip('"'), float(edge[3]) / 100))
-    return found
+            estimates.setdefault((function, edge[1].strip('"')), []).append((edge[2].strip('"'), float(edge[3]) / 100))
+    return estimates
 
 
 def llvm_first(path: Path, module: IRModule) -> np.ndarray:
     """LLVM's probability of the first way of each of `branches_of`; half where it says none."""
-    estimate, found = by_llvm(path), []
+    estimate, probabilities = by_llvm(path), []
     names = {block.index: block.name for function in module.defined_functions for block in function.blocks}
     first = {function.header.first_block: str(len(function.arguments)) for function in module.defined_functions}
     function_of = {
@@ -103,10 +103,10 @@ def llvm_first(path: Path, module: IRModule) -> np.ndarray:
     }
     branches = branches_of(module)
     for block, edge in zip(branches.block.tolist(), branches.edge.tolist(), strict=True):
-        way = names[int(module.arrays.successor[edge])]
-        told = estimate.get((function_of[block], names[block] or first[block]), [])
-        found.append(next((probability for name, probability in told if name == way), 0.5))
-    return np.array(found)
+        successor = names[int(module.arrays.successor[edge])]
+        edges = estimate.get((function_of[block], names[block] or first[block]), [])
+        probabilities.append(next((probability for name, probability in edges if name == successor), 0.5))
+    return np.array(probabilities)
 
 
 def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]]], encoder: Encoder) -> File:
@@ -151,12 +151,12 @@ def read_all(out: Path, encoder: Encoder) -> list[File]:
 # -- predictions -----------------------------------------------------------------------------------------------------
 def weights(projects: np.ndarray, runs: np.ndarray) -> np.ndarray:
     """Of branches: the fourth root of a branch's share of what its project runs, projects by the root of their size."""
-    found = np.zeros(len(projects))
+    weight = np.zeros(len(projects))
     for project in np.unique(projects):
-        own = projects == project
-        share = (runs[own] / runs[own].sum()) ** 0.25
-        found[own] = share / share.sum() * own.sum() ** 0.5
-    return found / found.mean()
+        inside = projects == project
+        share = (runs[inside] / runs[inside].sum()) ** 0.25
+        weight[inside] = share / share.sum() * inside.sum() ** 0.5
+    return weight / weight.mean()
 
 
 class Axes:
@@ -193,8 +193,8 @@ def seen(file: File, axes: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
     """What trees see of a file's branches."""
     if axes is None or not len(file.branches.block):
         return file.branches.features
-    blocks, way = (file.vectors - axes[0]) @ axes[1], file.module.arrays.successor
-    around = (file.branches.block, way[file.branches.edge], way[file.branches.edge + 1])
+    blocks, successor = (file.vectors - axes[0]) @ axes[1], file.module.arrays.successor
+    around = (file.branches.block, successor[file.branches.edge], successor[file.branches.edge + 1])
     return np.concatenate([file.branches.features, *(blocks[each] for each in around)], axis=1)
 
 
@@ -210,57 +210,57 @@ def loop_trees(files: Sequence[File]) -> BoostedChances:
 
 def held_out(files: list[File], vectors: bool) -> list[Prediction]:
     """What trees say of each file that saw no file of its project."""
-    axes, found = Axes(files) if vectors else None, {}
+    axes, predictions = Axes(files) if vectors else None, {}
     projects = {file.project for file in files}
     order = np.random.default_rng(0).permutation(sorted(projects))
     with progress("growing trees", min(FOLDS, len(order))) as advance:
         for fold in np.array_split(order, min(FOLDS, len(order))):
             others = projects - set(fold)
             training = [file for file in files if file.project in others]
-            own = axes.of(others) if axes is not None else None
-            branches, loops = branch_trees(training, own), loop_trees(training)
+            axes_of_fold = axes.of(others) if axes is not None else None
+            branches, loops = branch_trees(training, axes_of_fold), loop_trees(training)
             for number, file in enumerate(files):
                 if file.project in others:
                     continue
                 chances = np.zeros((len(file.described.exit), len(CLASS_STARTS) + 1))
                 chances = loops.predict(file.described.features) if len(chances) else chances
-                first = branches.predict(seen(file, own))[:, 0] if len(file.ran) else np.zeros(0)
-                said = Prediction(file.branches.block, first, chances, file.described.constant)
-                found[number] = with_constant_trips(said, file.described)
+                first = branches.predict(seen(file, axes_of_fold))[:, 0] if len(file.ran) else np.zeros(0)
+                prediction = Prediction(file.branches.block, first, chances, file.described.constant)
+                predictions[number] = with_constant_trips(prediction, file.described)
             advance()
-    return [found[number] for number in range(len(files))]
+    return [predictions[number] for number in range(len(files))]
 
 
 def flow_of(file: File, first: np.ndarray) -> Flow:
     """The flow of a file whose functions are all entered once, by the probabilities of its branches' first ways."""
     arrays = file.module.arrays
-    ways = np.diff(arrays.successor_start)
-    shares = 1.0 / np.repeat(ways, ways)
+    successors = np.diff(arrays.successor_start)
+    shares = 1.0 / np.repeat(successors, successors)
     shares[file.branches.edge], shares[file.branches.edge + 1] = first, 1 - first
     every = {function.index: 1.0 for function in file.module.defined_functions}
-    return solve_flow(file.module, shares, np.ones(len(ways), dtype=bool), every)
+    return solve_flow(file.module, shares, np.ones(len(successors), dtype=bool), every)
 
 
 def iterations(file: File, flow: Flow) -> np.ndarray:
     """How often each loop's header runs each time the loop is entered, by a flow. (N,)."""
     arrays, forest = file.module.arrays, find_loops(file.module)
     source = np.repeat(np.arange(file.module.block_count), np.diff(arrays.successor_start))
-    found = np.zeros(len(forest))
+    iterations_of = np.zeros(len(forest))
     for row, header in enumerate(forest.header.tolist()):
         into = np.flatnonzero(arrays.successor == header)
         back = [edge for edge in into.tolist() if forest.contains(row, int(source[edge]))]
         entered = flow.blocks[header] - flow.edges[back].sum()
-        found[row] = flow.blocks[header] / max(entered, 1e-12)
-    return found
+        iterations_of[row] = flow.blocks[header] / max(entered, 1e-12)
+    return iterations_of
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
 def of_projects(files: list[File], values: Callable[[list[int]], float | None]) -> dict[str, float]:
     """A figure of each project, from the numbers of its files; of those that have it."""
-    own: dict[str, list[int]] = {}
+    numbers_of: dict[str, list[int]] = {}
     for number, file in enumerate(files):
-        own.setdefault(file.project, []).append(number)
-    figures = {project: values(numbers) for project, numbers in own.items()}
+        numbers_of.setdefault(file.project, []).append(number)
+    figures = {project: values(numbers) for project, numbers in numbers_of.items()}
     return {project: value for project, value in figures.items() if value is not None}
 
 
@@ -276,11 +276,11 @@ def branch_figures(files: list[File], first: list[np.ndarray]) -> dict[str, dict
 
     def of(numbers: list[int], kind: str) -> float:
         counts = np.concatenate([files[number].counts[files[number].ran] for number in numbers])
-        said = np.concatenate([first[number][files[number].ran] for number in numbers])
+        predicted = np.concatenate([first[number][files[number].ran] for number in numbers])
         runs = counts.sum(1)
-        wrong = np.where(said > 0.5, counts[:, 1], np.where(said < 0.5, counts[:, 0], runs / 2))
+        wrong = np.where(predicted > 0.5, counts[:, 1], np.where(predicted < 0.5, counts[:, 0], runs / 2))
         if kind == "error":
-            return float((runs * np.abs(said - counts[:, 0] / runs)).sum() / runs.sum())
+            return float((runs * np.abs(predicted - counts[:, 0] / runs)).sum() / runs.sum())
         return float(wrong.sum() / runs.sum() if kind == "missed" else (wrong / runs).mean())
 
     kinds = ("missed", "error", "unweighed")
@@ -297,8 +297,8 @@ def trip_figures(files: list[File], counts: list[np.ndarray]) -> dict[str, float
 
     def of(numbers: list[int]) -> float | None:
         pairs = [(true, counts[number][row]) for number in numbers for row, true in files[number].loops]
-        true, said = np.array(pairs).reshape(-1, 2).T
-        return float((trip_class(true) == trip_class(said)).mean()) if pairs else None
+        true, predicted = np.array(pairs).reshape(-1, 2).T
+        return float((trip_class(true) == trip_class(predicted)).mean()) if pairs else None
 
     return of_projects(files, of)
 
@@ -311,15 +311,15 @@ def hot_figures(files: list[File], flows: list[Flow]) -> dict[str, float]:
         assert truth is not None, file.module.name
         for function in file.module.defined_functions:
             inside = slice(function.header.first_block, function.header.last_block)
-            true, said = truth.blocks[inside], flow.blocks[inside]
+            true, predicted = truth.blocks[inside], flow.blocks[inside]
             if len(true) >= 10 and true[0] > 0:
                 most = len(true) // 10
-                hot = [set(np.argsort(-each, kind="stable")[:most].tolist()) for each in (true, said)]
+                hot = [set(np.argsort(-each, kind="stable")[:most].tolist()) for each in (true, predicted)]
                 yield len(hot[0] & hot[1]) / most
 
     def of(numbers: list[int]) -> float | None:
-        found = [share for number in numbers for share in shares(files[number], flows[number])]
-        return float(np.mean(found)) if found else None
+        overlaps = [share for number in numbers for share in shares(files[number], flows[number])]
+        return float(np.mean(overlaps)) if overlaps else None
 
     return of_projects(files, of)
 
@@ -328,10 +328,13 @@ def trips_of_seen_projects(files: list[File]) -> dict[str, float]:
     """Share of a project's loops in the right class where trees saw the project's other files: a bound, no result."""
     fold = np.random.default_rng(0).integers(FOLDS, size=len(files))
     counts = []
-    trees = [loop_trees([file for file, own in zip(files, fold, strict=True) if own != one]) for one in range(FOLDS)]
-    for file, own in zip(files, fold.tolist(), strict=True):
+    trees = [
+        loop_trees([file for file, file_fold in zip(files, fold, strict=True) if file_fold != one])
+        for one in range(FOLDS)
+    ]
+    for file, file_fold in zip(files, fold.tolist(), strict=True):
         there = len(file.described.exit) > 0
-        chances = trees[own].predict(file.described.features) if there else np.zeros((0, len(CLASS_STARTS) + 1))
+        chances = trees[file_fold].predict(file.described.features) if there else np.zeros((0, len(CLASS_STARTS) + 1))
         counts.append(np.append(1, CLASS_STARTS)[chances.argmax(axis=1)])
     return trip_figures(files, counts)
 
@@ -343,14 +346,14 @@ def main() -> None:
     parser.add_argument("-o", dest="output", type=Path, help="record of the comparison")
     parser.add_argument("--said", type=Path, help="Parquet of what was said of each branch, held out")
     parser.add_argument("--head", type=Path, help="folder for the trees of all projects")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     encoder = mirenc.load("mirenc-fast")
-    files = read_all(given.out, encoder)
-    record = compare(files, given.output, given.said) if given.output or given.said else None
-    if given.head:
+    files = read_all(arguments.out, encoder)
+    record = compare(files, arguments.output, arguments.said) if arguments.output or arguments.said else None
+    if arguments.head:
         worth = {} if record is None else in_words(record)
         head = StaticProfile(branch_trees(files, None), loop_trees(files), worth)
-        save_head(head, given.head, extra={"projects": sorted({file.project for file in files})})
+        save_head(head, arguments.head, extra={"projects": sorted({file.project for file in files})})
 
 
 def in_words(record: dict[str, Any]) -> dict[str, str]:
@@ -365,18 +368,22 @@ def in_words(record: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def compare(files: list[File], output: Path | None, said: Path | None) -> dict[str, Any]:
+def compare(files: list[File], output: Path | None, predictions_file: Path | None) -> dict[str, Any]:
     """Predict held out, and write the record and what was said; the record."""
     shipped, vectors = held_out(files, False), held_out(files, True)
-    if said:
+    if predictions_file:
         columns = ("project", "file", "block", "first")
         rows = zip(files, shipped, strict=True)
-        table = [(one.project, one.name, *pair) for one, own in rows for pair in zip(*own[:2], strict=True)]
-        write_parquet(said, pa.table(dict(zip(columns, zip(*table, strict=True), strict=True))))
+        table = [
+            (one.project, one.name, *pair) for one, prediction in rows for pair in zip(*prediction[:2], strict=True)
+        ]
+        write_parquet(predictions_file, pa.table(dict(zip(columns, zip(*table, strict=True), strict=True))))
     with np.errstate(invalid="ignore"):
         truth = [np.where(file.ran, file.counts[:, 0] / file.counts.sum(1), 0.5) for file in files]
     rows = {"llvm": [file.llvm for file in files], "perfect": truth}
-    rows |= {name: [one.first for one in own] for name, own in (("hand", shipped), ("vectors", vectors))}
+    rows |= {
+        name: [one.first for one in predictions] for name, predictions in (("hand", shipped), ("vectors", vectors))
+    }
     commonest = [np.full(len(file.described.exit), float(CLASS_STARTS[0])) for file in files]
     known = seen_by(read_provenance(load_files("mirenc-fast").folder) or ())
     record: dict[str, Any] = {
@@ -389,25 +396,25 @@ def compare(files: list[File], output: Path | None, said: Path | None) -> dict[s
         "seen": interval(np.array(list(trips_of_seen_projects(files).values()))),
         "rows": {},
     }
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    figures_of: dict[str, dict[str, dict[str, float]]] = {}
     for name, first in rows.items():
         flows = [flow_of(file, each.clip(LEAST, 1 - LEAST)) for file, each in zip(files, first, strict=True)]
         counts = [iterations(file, flow) for file, flow in zip(files, flows, strict=True)]
         if name in ("hand", "vectors"):
             trees = {"hand": shipped, "vectors": vectors}[name]
             counts = [np.append(1, CLASS_STARTS)[one.chances.argmax(axis=1)] for one in trees]
-        found[name] = branch_figures(files, first)
-        found[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}
+        figures_of[name] = branch_figures(files, first)
+        figures_of[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}
 
     def fewer(name: str, projects: Sequence[str]) -> list[float]:
-        pairs = np.array([[found[each]["missed"][one] for each in (name, "llvm")] for one in projects])
+        pairs = np.array([[figures_of[each]["missed"][one] for each in (name, "llvm")] for one in projects])
         return interval(pairs, lambda each: float(1 - each[:, 0].mean() / each[:, 1].mean()))
 
-    for name, figures in found.items():
+    for name, figures in figures_of.items():
         record["rows"][name] = {kind: interval(np.array(list(of.values()))) for kind, of in figures.items() if of}
         record["rows"][name]["fewer"] = fewer(name, list(figures["missed"]))
         record["rows"][name]["unseen"] = fewer(name, record["unseen"])
-    record["of_projects"] = {name: figures["missed"] for name, figures in found.items()}
+    record["of_projects"] = {name: figures["missed"] for name, figures in figures_of.items()}
     if output:
         output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for name, figures in record["rows"].items():

@@ -149,23 +149,29 @@ class Work:
                 self.state.pop("failed", None)
                 self.did(**{step: {"seconds": round(time.monotonic() - begun, 1), **facts}})
 
-    def shell(self, command: str, seconds: float, what: str, counted: str = "/dev/null") -> int:
+    def shell(self, command: str, seconds: float, step: str, counted: str = "/dev/null") -> int:
         """Exit code of a command in the sources, by the compilers that count. FailedError: it did not end in time."""
-        own = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "CC": "cc", "CXX": "c++", "MAKEFLAGS": ""}
-        words = ["env", *(f"{key}={value}" for key, value in own.items()), f"LLVM_PROFILE_FILE={counted}", "sh", "-c"]
-        log = shlex.quote(f"{self.folder}/{what}.log")
+        environment = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "CC": "cc", "CXX": "c++", "MAKEFLAGS": ""}
+        words = [
+            "env",
+            *(f"{key}={value}" for key, value in environment.items()),
+            f"LLVM_PROFILE_FILE={counted}",
+            "sh",
+            "-c",
+        ]
+        log = shlex.quote(f"{self.folder}/{step}.log")
         words.append(f"exec > {log} 2>&1 < /dev/null\n{command}")
         try:
             return run_limited(words, timeout=seconds, memory_limit=None, folder=str(self.source)).code
         except TimeoutExpired:
-            raise FailedError(f"{what}: longer than {seconds:g} s") from None
+            raise FailedError(f"{step}: longer than {seconds:g} s") from None
 
     def fetch(self) -> dict[str, Any]:
         """The sources, as they are packed."""
         missing = [
             name
             for name in self.program.needs
-            if not said("dpkg-query", "-f", "${Status}", "-W", name).endswith("ok installed")
+            if not output_of("dpkg-query", "-f", "${Status}", "-W", name).endswith("ok installed")
         ]
         if missing:
             raise FailedError(f"apt-get install --no-install-recommends {' '.join(missing)}")
@@ -173,11 +179,11 @@ class Work:
         if self.program.folder:
             shutil.copytree(self.recipe.parent / self.program.folder, self.source)
             return {"version": ""}
-        wanted = self.program.name + (f"={self.program.version}" if self.program.version else "")
+        package = self.program.name + (f"={self.program.version}" if self.program.version else "")
         archives = sorted(self.folder.glob("*.dsc"))
         if not archives:
             ask = ("apt-get", "-o", "APT::Sandbox::User=root", "-qq", "source", "--only-source", "--download-only")
-            run_limited([*ask, wanted], timeout=FETCH_SECONDS, memory_limit=None, folder=str(self.folder))
+            run_limited([*ask, package], timeout=FETCH_SECONDS, memory_limit=None, folder=str(self.folder))
             archives = sorted(self.folder.glob("*.dsc"))
         # A mirror may lack Debian's patches; upstream's sources alone are good enough.
         for archive in (*archives, *sorted(self.folder.glob("*.orig.tar.*z*"))):
@@ -189,7 +195,7 @@ class Work:
             if not run_limited(command, timeout=FETCH_SECONDS, memory_limit=None, folder=str(self.folder)).code:
                 break
         else:
-            raise FailedError(f"no source package {wanted}")
+            raise FailedError(f"no source package {package}")
         for path in self.source.rglob("*"):  # of one age: else make would make anew what is packed as made
             if path.is_file() and not path.is_symlink():
                 os.utime(path, (1.7e9, 1.7e9))
@@ -218,11 +224,11 @@ class Work:
                 (self.folder / "bin" / name).write_text(text, encoding="utf-8")
                 (self.folder / "bin" / name).chmod(0o755)
 
-    def make(self, what: str) -> None:
+    def make(self, step: str) -> None:
         """Configure or build. FailedError: it fails."""
-        command = getattr(self.program, what)
-        if command and self.shell(f"set -e\n{command}", self.program.build_seconds, what):
-            raise FailedError(f"{what}: {self.last_words(what)}")
+        command = getattr(self.program, step)
+        if command and self.shell(f"set -e\n{command}", self.program.build_seconds, step):
+            raise FailedError(f"{step}: {self.last_words(step)}")
 
     def run(self) -> dict[str, Any]:
         """Run it, and merge what was counted."""
@@ -241,15 +247,15 @@ class Work:
         shutil.rmtree(self.raw)
         return {"ended": ended, "counted_objects": len({path.name.partition("_")[0] for path in raw})}
 
-    def last_words(self, what: str) -> str:
+    def last_words(self, step: str) -> str:
         """The end of a step's log, or its last line that says error."""
-        lines = (self.folder / f"{what}.log").read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+        lines = (self.folder / f"{step}.log").read_text(encoding="utf-8", errors="replace").splitlines() or [""]
         errors = [line for line in lines if "rror" in line]
         return one_line((errors or lines)[-1])[:200]
 
     def sources(self) -> list[Source]:
         """The translation units, each once, as it was compiled first; what a configuration tries is none."""
-        found: dict[Path, Source] = {}
+        sources: dict[Path, Source] = {}
         root = self.source.resolve()
         for line in self.log.read_text(encoding="utf-8").splitlines():
             folder, clang, words = json.loads(line)
@@ -257,15 +263,15 @@ class Work:
             taken = {value for word, value in pairwise(words) if word in ("-include", "-o", "-MF", "-MT", "-MQ")}
             for word in words:
                 path = Path(folder, word).resolve()
-                if word.startswith("-") or word in taken or not word.endswith(SOURCES) or path in found:
+                if word.startswith("-") or word in taken or not word.endswith(SOURCES) or path in sources:
                     continue
                 if not path.is_relative_to(root) or not path.is_file() or PROBES.search(str(path)):
                     continue
                 file = path.relative_to(root).as_posix()
                 if any(fnmatch(file, glob) for glob in self.program.exclude):
                     continue
-                found[path] = Source(path, file, folder, [clang, *flags, word])
-        return sorted(found.values(), key=lambda one: digest(f"{one.file}/{self.program.name}"))
+                sources[path] = Source(path, file, folder, [clang, *flags, word])
+        return sorted(sources.values(), key=lambda one: digest(f"{one.file}/{self.program.name}"))
 
     def compile(self) -> dict[str, Any]:
         """IR of every source that ran, in three forms, and the counts of the first as tables."""
@@ -322,8 +328,8 @@ def counter_names(path: Path) -> dict[str, tuple[str, str]]:
         if line.startswith("define "):
             match = _DEFINED.match(line)
             function = match[1].strip('"') if match else ""
-        elif (found := _COUNTER.search(line)) and function not in names:
-            names[function] = found[1].strip('"'), found[2]
+        elif (matched := _COUNTER.search(line)) and function not in names:
+            names[function] = matched[1].strip('"'), matched[2]
     return names
 
 
@@ -353,8 +359,8 @@ class Counts:
         self.weighed: dict[int, list[int]] = {}  # block -> counts of its branch
         self.ends = [lines[arrays.line[end - 1]].strip() for end in arrays.block_start[1:].tolist()]
         for block, end in enumerate(self.ends):
-            found = _ATTACHED.search(end)
-            counts = nodes.get(found[1], []) if found else []
+            matched = _ATTACHED.search(end)
+            counts = nodes.get(matched[1], []) if matched else []
             if counts and len(counts) == self.starts[block + 1] - self.starts[block]:
                 self.weighed[block] = counts
                 self.edges[self.starts[block] : self.starts[block + 1]] = counts
@@ -426,8 +432,8 @@ class Counts:
 
     def place(self, block: int) -> int:
         """Line of the source that a block's end is of; 0 unknown."""
-        found = _PLACE.search(self.ends[block])
-        return self.places.get(found[1], 0) if found else 0
+        match = _PLACE.search(self.ends[block])
+        return self.places.get(match[1], 0) if match else 0
 
 
 def undone(module: IRModule) -> IRModule:
@@ -493,10 +499,10 @@ class _Rows:
             inside[row].add(block)
         test = {"test": TESTS.search(file) is not None}
 
-        def compare(what: str, block: int, executions: int) -> None:
-            self.facts[f"{what}_compared"] += 1
+        def compare(kind: str, block: int, executions: int) -> None:
+            self.facts[f"{kind}_compared"] += 1
             for name, flow in zip(("as_is", "without_the_one"), flows, strict=True):
-                self.facts[f"{what}_right_{name}"] += flow is not None and bool(
+                self.facts[f"{kind}_right_{name}"] += flow is not None and bool(
                     abs(flow.blocks[block] - executions) < 0.5
                 )
 
@@ -511,13 +517,26 @@ class _Rows:
             self.homes[key].add(file)
             self.keys[file, name] = (*key, ODR.match(counts.lines[header.line]) is not None)
             first, (blocks, agrees, assumed) = header.first_block, counts.solve(number)
-            told: dict[str, Any] = {"entries": entries, "blocks": len(blocks), "agrees": agrees, "assumed": assumed}
-            self.rows["functions"].append({**where, **told, **test})
+            row_values: dict[str, Any] = {
+                "entries": entries,
+                "blocks": len(blocks),
+                "agrees": agrees,
+                "assumed": assumed,
+            }
+            self.rows["functions"].append({**where, **row_values, **test})
             for block in range(first, header.last_block):
-                if total := sum(ways := counts.weighed.get(block, [])):
-                    told = {"block": block - first, "taken_first": ways[0], "other": total - ways[0], "counts": ways}
-                    told |= {"switch": counts.ends[block].startswith("switch"), "saturated": max(ways) >= SATURATED}
-                    self.rows["branches"].append({**where, **told, "line": counts.place(block), **test})
+                if total := sum(edge_counts := counts.weighed.get(block, [])):
+                    row_values = {
+                        "block": block - first,
+                        "taken_first": edge_counts[0],
+                        "other": total - edge_counts[0],
+                        "counts": edge_counts,
+                    }
+                    row_values |= {
+                        "switch": counts.ends[block].startswith("switch"),
+                        "saturated": max(edge_counts) >= SATURATED,
+                    }
+                    self.rows["branches"].append({**where, **row_values, "line": counts.place(block), **test})
                     compare("blocks", block, total)
             for row in of[number]:
                 start = int(loops.header[row])
@@ -525,14 +544,14 @@ class _Rows:
                 if executions < 0 or entered < 0:
                     self.facts["loops_unknown"] += 1
                 elif executions:
-                    told = {"header": start - first, "depth": int(loops.depth[row]), "entries": entered}
-                    told |= {
+                    row_values = {"header": start - first, "depth": int(loops.depth[row]), "entries": entered}
+                    row_values |= {
                         "executions": executions,
                         "agrees": agrees,
                         "assumed": assumed,
                         "line": counts.place(start),
                     }
-                    self.rows["loops"].append({**where, **told, **test})
+                    self.rows["loops"].append({**where, **row_values, **test})
                     compare("loops", start, executions)
 
     def _kept(self) -> Iterator[tuple[str, str]]:
@@ -547,9 +566,9 @@ class _Rows:
 
     def save(self, folder: Path) -> None:
         """Write the tables; a function that several files have is there once if C++ says it is one, else not."""
-        kept = set(self._kept())
+        chosen = set(self._kept())
         for name, schema in SCHEMAS.items():
-            rows = [row for row in self.rows[name] if (row["file"], row["function"]) in kept]
+            rows = [row for row in self.rows[name] if (row["file"], row["function"]) in chosen]
             folder.joinpath(name).mkdir(parents=True, exist_ok=True)
             write_parquet(folder / name / f"{self.project}.parquet", pa.Table.from_pylist(rows, schema))
 
@@ -562,7 +581,7 @@ def call(command: Sequence[str], seconds: float, folder: str = "") -> None:
         raise FailedError(f"{Path(command[0]).name}: {one_line(errors[0])[:200]}")
 
 
-def said(*command: str) -> str:
+def output_of(*command: str) -> str:
     """What a command says on its standard output."""
     return run_limited(command, timeout=60, memory_limit=None).output.decode()
 
@@ -610,15 +629,15 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("recipe", type=Path)
     parser.add_argument("names", nargs="*", help="of programs, in the order wanted; default: all")
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args(words)
-    out = asked.output.resolve()
-    values = load_toml(asked.recipe)
-    programs = [Program.from_dict(one, where=f"{asked.recipe}: {one.get('name')}") for one in values["program"]]
-    works = {program.name: Work(program, out, asked.recipe) for program in programs}
-    if unknown := set(asked.names) - set(works):
-        parser.error(f"no program {', '.join(sorted(unknown))} in {asked.recipe}")
+    arguments = parser.parse_args(words)
+    out = arguments.output.resolve()
+    values = load_toml(arguments.recipe)
+    programs = [Program.from_dict(one, where=f"{arguments.recipe}: {one.get('name')}") for one in values["program"]]
+    works = {program.name: Work(program, out, arguments.recipe) for program in programs}
+    if unknown := set(arguments.names) - set(works):
+        parser.error(f"no program {', '.join(sorted(unknown))} in {arguments.recipe}")
     with only_one(out):
-        for name in asked.names or works:
+        for name in arguments.names or works:
             try:
                 works[name].go()
             except (FailedError, MirencError, TimeoutExpired, OSError, RuntimeError, ValueError) as error:

@@ -75,7 +75,7 @@ class Fold(NamedTuple):
     training: Int64
     test: Int64
     head: HedgingEnsembleHead  # not trained: it chooses among members
-    said: dict[str, Float64]  # (V, n, K) a member
+    predictions: dict[str, Float64]  # (V, n, K) a member
 
 
 def main() -> None:
@@ -83,46 +83,46 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--head", type=Path, help="folder of the trees; those that ship, if left out")
     parser.add_argument("--seeds", type=int, default=3)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     task, encoder = Vectorization(), load("mirenc-fast")
     table = read_measured(TABLE, task.name)
     data = task.samples_of(table)
-    trees = StaticProfile.load(given.head) if given.head else StaticProfile.load()
+    trees = StaticProfile.load(arguments.head) if arguments.head else StaticProfile.load()
     kernels = [table.kernels[one.name.removesuffix(f" {one.part}")] for one in data.samples]
     (features,) = Evaluation.prepare(task, data, encoder=encoder, rows=["look_ahead_run"]).features
     ran = np.array([max(task.iterations(context_with_run(task, one)), default=0.0) for one in data.samples])
     constant = np.array([float(one.context[0]) > 0 for one in data.samples])
-    told = {
+    likely_trips = {
         "predicted": predicted(trees, encoder, data, np.flatnonzero(~constant), None),
         "predicted, source": predicted(trees, encoder, data, np.flatnonzero(~constant), kernels),
     }
-    asked = np.flatnonzero(~constant & (ran > 0))
+    unknown = np.flatnonzero(~constant & (ran > 0))
     truth = np.searchsorted(_BOUNDS, ran, side="right")
     classes = len(TRIP_CLASSES)
     one_hot = np.eye(classes)
     fixed = np.zeros(len(data), dtype=np.int64)
-    for group in np.unique(data.group[asked]):
-        own = np.flatnonzero(data.group == group)
-        fixed[own] = np.bincount(truth[np.intersect1d(own, asked)], minlength=classes).argmax()
+    for group in np.unique(data.group[unknown]):
+        in_group = np.flatnonzero(data.group == group)
+        fixed[in_group] = np.bincount(truth[np.intersect1d(in_group, unknown)], minlength=classes).argmax()
     chances = {"class": one_hot[truth], "fixed": one_hot[fixed]}
-    for name, likely in told.items():
+    for name, likely in likely_trips.items():
         chances |= {name: one_hot[likely.argmax(axis=1)], name.replace("predicted", "chances"): likely}
-    ways = {name: weights(likely, constant) for name, likely in chances.items()}
-    ways |= {"counted": told_by([0], len(data)), "nothing": told_by(places(TRIP_COUNTS), len(data))}
-    ways["nothing"][constant] = ways["counted"][constant]
+    weights_by_name = {name: weights(likely, constant) for name, likely in chances.items()}
+    weights_by_name |= {"counted": told_by([0], len(data)), "nothing": told_by(places(TRIP_COUNTS), len(data))}
+    weights_by_name["nothing"][constant] = weights_by_name["counted"][constant]
     right = {
-        name: hits(likely, truth, data, asked) for name, likely in chances.items() if np.isin(likely, (0, 1)).all()
+        name: hits(likely, truth, data, unknown) for name, likely in chances.items() if np.isin(likely, (0, 1)).all()
     }
     record: dict[str, Any] = {
         "samples": len(data),
-        "asked": len(asked),
-        "structures": len(np.unique(data.group[asked])),
-        "classes": dict(zip(TRIP_CLASSES, np.bincount(truth[asked], minlength=classes).tolist(), strict=True)),
+        "asked": len(unknown),
+        "structures": len(np.unique(data.group[unknown])),
+        "classes": dict(zip(TRIP_CLASSES, np.bincount(truth[unknown], minlength=classes).tolist(), strict=True)),
         "predicted": {
-            name: dict(zip(TRIP_CLASSES, np.bincount(one[asked].argmax(1), minlength=classes).tolist(), strict=True))
-            for name, one in told.items()
+            name: dict(zip(TRIP_CLASSES, np.bincount(one[unknown].argmax(1), minlength=classes).tolist(), strict=True))
+            for name, one in likely_trips.items()
         },
-        "shuffled": shuffled(truth[asked], data.group[asked]),
+        "shuffled": shuffled(truth[unknown], data.group[unknown]),
     }
     tables = look_ahead_tables(task, data, encoder, None)
     counts = [ran, *(np.full(len(data), float(count)) for count in COUNTS)]
@@ -132,21 +132,26 @@ def main() -> None:
     known = json.loads((TABLE.parents[1] / "look_ahead" / f"{PROTOCOL}.json").read_text())
     runs: dict[str, list[Int64]] = {}
     same, commonest = [], []
-    for seed in range(given.seeds):
+    for seed in range(arguments.seeds):
         (job,) = plan_jobs(target_of(data, task.select), data, [features], [task.protocol(PROTOCOL)], [seed])
         folds = learned(job, views)
-        often = [one_hot[np.bincount(truth[np.intersect1d(one.training, asked)]).argmax()] for one in folds]
+        often = [one_hot[np.bincount(truth[np.intersect1d(one.training, unknown)]).argmax()] for one in folds]
         each = [weights(np.tile(one, (len(data), 1)), constant) for one in often]
         likely = np.zeros((len(data), classes))
         for fold, one in zip(folds, often, strict=True):
             likely[fold.test] = one
-        commonest.append(hits(likely, truth, data, asked))
-        for name, way in {**{name: [way] * len(folds) for name, way in ways.items()}, "commonest": each}.items():
+        commonest.append(hits(likely, truth, data, unknown))
+        for name, view_weights in {
+            **{name: [view_weights] * len(folds) for name, view_weights in weights_by_name.items()},
+            "commonest": each,
+        }.items():
             for caution in ("told", "asked"):
-                used = [ways["counted"]] * len(folds) if caution == "told" else way
-                runs.setdefault(f"{name}: {caution}", []).append(choices(job, folds, way, used))
-        kept = known["protocols"][PROTOCOL]["seeds"][str(seed)]
-        of_table = {row: unpack_predictions(one["said"], np.array(kept["fold"])) for row, one in kept["rows"].items()}
+                used = [weights_by_name["counted"]] * len(folds) if caution == "told" else view_weights
+                runs.setdefault(f"{name}: {caution}", []).append(choices(job, folds, view_weights, used))
+        recorded = known["protocols"][PROTOCOL]["seeds"][str(seed)]
+        of_table = {
+            row: unpack_predictions(one["said"], np.array(recorded["fold"])) for row, one in recorded["rows"].items()
+        }
         runs.setdefault("look_ahead: told", []).append(of_table["look_ahead"])
         same.append(float(np.mean(of_table["look_ahead_run"] == runs["counted: told"][-1])))
         right["commonest"] = np.mean(commonest, axis=0).tolist()
@@ -157,31 +162,33 @@ def main() -> None:
 
 # -- what is predicted -----------------------------------------------------------------------------------------------
 def predicted(
-    trees: StaticProfile, encoder: Encoder, data: TaskData, asked: Int64, kernels: list[MeasuredKernel] | None
+    trees: StaticProfile, encoder: Encoder, data: TaskData, numbers: Int64, kernels: list[MeasuredKernel] | None
 ) -> Float64:
     """Chances of `TRIP_CLASSES`, (n, 4): of the samples' IR, or of their ``kernels``' sources. Kept in the cache."""
     grown = (trees.loops.start_, *(getattr(trees.loops.forest_, name) for name in ("column", "cut", "value")))
     cache = Cache(hashlib.sha256(b"".join(one.tobytes() for one in grown)).hexdigest())
-    said = [(one.ir, one.region) for one in data.samples] if kernels is None else [(k.source, k.line) for k in kernels]
-    keys = [cache_key("trips", repr(one)) for one in said]
-    stored, found = cache.get(keys), np.zeros((len(data), len(TRIP_CLASSES)))
+    sources = (
+        [(one.ir, one.region) for one in data.samples] if kernels is None else [(k.source, k.line) for k in kernels]
+    )
+    keys = [cache_key("trips", repr(one)) for one in sources]
+    stored, chances = cache.get(keys), np.zeros((len(data), len(TRIP_CLASSES)))
     before = set(stored)
     with (
-        progress("predicting", len(asked)) as advance,
+        progress("predicting", len(numbers)) as advance,
         tempfile.TemporaryDirectory() as folder,
         EmbeddedEngine() as engine,
         patch.object(static, "EmbeddedEngine", lambda: nullcontext(engine)),  # one for all: a start is most of the time
     ):
-        for row in asked.tolist():
+        for row in numbers.tolist():
             if keys[row] not in stored:
                 sample = data.samples[row]
                 module, loop = _of_source(kernels[row], Path(folder)) if kernels else _of_ir(encoder, sample)
                 stored[keys[row]] = trees.predict(module).chances[loop].astype(np.float64).tobytes()
             once, few, *others = np.frombuffer(stored[keys[row]])
-            found[row] = once + few, *others
+            chances[row] = once + few, *others
             advance()
     cache.put({key: stored[key] for key in stored.keys() - before})
-    return found
+    return chances
 
 
 def _of_ir(encoder: Encoder, sample: Sample) -> tuple[IRModule, int]:
@@ -227,40 +234,42 @@ def learned(job: Job, views: list[Settings]) -> list[Fold]:
             head.n_choices_ = target.values.shape[1]
             inner = inner_folds(job.unit[training], target.strata[training], job.seed)
             parts = [(training[inner != one], training[inner == one]) for one in np.unique(inner)]
-            said = {name: np.zeros((len(views), *target.values.shape)) for name, _ in head.members}
+            predictions = {name: np.zeros((len(views), *target.values.shape)) for name, _ in head.members}
             for name, member in head.members:
                 for rest, held_out in [*parts, (training, test)]:
                     trained = clone(member).fit(matrix[rest], target.values[rest], views[0].take(rest))
-                    for own, view in zip(said[name], views, strict=True):
-                        own[held_out] = trained.predict_proba(matrix[held_out], view.take(held_out))
-            folds.append(Fold(training, test, head, said))
+                    for of_view, view in zip(predictions[name], views, strict=True):
+                        of_view[held_out] = trained.predict_proba(matrix[held_out], view.take(held_out))
+            folds.append(Fold(training, test, head, predictions))
             advance()
     return folds
 
 
-def choices(job: Job, folds: list[Fold], ways: list[Float64], cautious: list[Float64]) -> Int64:
+def choices(job: Job, folds: list[Fold], weights_of_folds: list[Float64], cautious: list[Float64]) -> Int64:
     """Settings of samples that heads did not see, (n,): asked in a way (n, V); members and margin fit for another."""
     costs, chosen = job.target.values, np.zeros(len(job.unit), dtype=np.int64)
-    for (training, test, head, said), way, own in zip(folds, ways, cautious, strict=True):
-        held_out = {name: _mean(one, own, training) for name, one in said.items()}
+    for (training, test, head, predictions), view_weights, caution in zip(
+        folds, weights_of_folds, cautious, strict=True
+    ):
+        held_out = {name: _mean(one, caution, training) for name, one in predictions.items()}
         counts = head._pick(held_out, costs[training])
         share = {name: count / counts.total() for name, count in counts.items()}
         head._after_search(np.sum([share[name] * held_out[name] for name in share], axis=0), costs[training])
-        mean = np.sum([share[name] * _mean(said[name], way, test) for name in share], axis=0)
+        mean = np.sum([share[name] * _mean(predictions[name], view_weights, test) for name in share], axis=0)
         mean[:, head.default] *= math.exp(SHARPNESS * head.margin_)
         chosen[test] = np.where(np.isfinite(costs[test]), mean, -1.0).argmax(axis=1)
     return chosen
 
 
-def _mean(said: Float64, way: Float64, rows: Int64) -> Float64:
-    return np.einsum("nv,vnk->nk", way[rows], said[:, rows])
+def _mean(predictions: Float64, view_weights: Float64, rows: Int64) -> Float64:
+    return np.einsum("nv,vnk->nk", view_weights[rows], predictions[:, rows])
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
-def hits(likely: Float64, truth: Int64, data: TaskData, asked: Int64) -> list[float]:
+def hits(likely: Float64, truth: Int64, data: TaskData, numbers: Int64) -> list[float]:
     """How often the class is right: share of samples, and the mean of the shares of structures."""
-    right = likely.argmax(axis=1)[asked] == truth[asked]
-    of_structure = [right[data.group[asked] == group].mean() for group in np.unique(data.group[asked])]
+    right = likely.argmax(axis=1)[numbers] == truth[numbers]
+    of_structure = [right[data.group[numbers] == group].mean() for group in np.unique(data.group[numbers])]
     return [float(right.mean()), float(np.mean(of_structure))]
 
 

@@ -104,17 +104,17 @@ def chosen(out: Path) -> list[tuple[str, str]]:
     """Project and file, by the digest of their names."""
     table = pq.read_table(out / "branches.parquet", columns=["project", "file"])
     pairs = {(one["project"], one["file"]) for one in table.to_pylist()}
-    found: dict[str, list[tuple[str, str]]] = {}
+    of_project: dict[str, list[tuple[str, str]]] = {}
     for pair in sorted(pairs, key=lambda pair: hashlib.sha256(f"{pair[1]}/{pair[0]}".encode()).digest()):
         if (out / "SSA" / pair[0] / f"{pair[1]}.ll").stat().st_size < BYTES:
-            found.setdefault(pair[0], []).append(pair)
-    return sorted(pair for pairs in found.values() for pair in pairs[:FILES])
+            of_project.setdefault(pair[0], []).append(pair)
+    return sorted(pair for pairs in of_project.values() for pair in pairs[:FILES])
 
 
-def compile_other(out: Path, wanted: list[tuple[str, str]]) -> None:
+def compile_other(out: Path, files: list[tuple[str, str]]) -> None:
     """The same counts on the form of another compiler, which takes them in its own version of the file."""
     programs = {one["name"]: Program.from_dict(one) for one in load_toml(RECIPE)["program"]}
-    for project in sorted({project for project, _ in wanted}):
+    for project in sorted({project for project, _ in files}):
         work = Work(programs[project], out, RECIPE)
         text, profile = (out / OTHER / f"{project}{end}" for end in (".txt", ".profdata"))
         text.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def compile_other(out: Path, wanted: list[tuple[str, str]]) -> None:
         subprocess.run(["llvm-profdata-14", "merge", "-o", profile, text], check=True)
         for source in work.sources():
             place = out / OTHER / project / f"{source.file}.ll"
-            if (project, source.file) not in wanted or place.exists():
+            if (project, source.file) not in files or place.exists():
                 continue
             place.parent.mkdir(parents=True, exist_ok=True)
             compiler = source.command[0].replace("-19", OTHER.removeprefix("clang"))
@@ -144,29 +144,29 @@ def exact(module: IRModule, functions: set[str] | None = None) -> tuple[np.ndarr
         if not entries or (functions is not None and head.name.strip('"') not in functions):
             continue
         inside = slice(head.first_block, head.last_block)
-        ways = slice(*arrays.successor_start[[inside.start, inside.stop]].tolist())
-        found, agrees, _ = counts.solve(number)
-        passed = np.array(counts.edges[ways], dtype=float)
-        into = np.bincount(arrays.successor[ways] - inside.start, passed, len(found))
+        span = slice(*arrays.successor_start[[inside.start, inside.stop]].tolist())
+        passes, agrees, _ = counts.solve(number)
+        passed = np.array(counts.edges[span], dtype=float)
+        into = np.bincount(arrays.successor[span] - inside.start, passed, len(passes))
         into[0] += entries
-        away = np.bincount(source[ways] - inside.start, passed, len(found))
+        away = np.bincount(source[span] - inside.start, passed, len(passes))
         goes_on = np.diff(arrays.successor_start[inside.start : inside.stop + 1]) > 0
-        if agrees and min(found) >= 0 and (into == found).all() and (away == found)[goes_on].all():
-            owner[inside], blocks[inside], edges[ways] = number, found, passed
+        if agrees and min(passes) >= 0 and (into == passes).all() and (away == passes)[goes_on].all():
+            owner[inside], blocks[inside], edges[span] = number, passes, passed
     return owner, blocks, edges
 
 
-def read(out: Path, project: str, file: str, functions: set[str], said: dict[int, float]) -> File:
-    """One file; ``said`` is the model's probability of the first way of each block with a branch."""
+def read(out: Path, project: str, file: str, functions: set[str], shares: dict[int, float]) -> File:
+    """One file; ``shares`` is the model's probability of the first way of each block with a branch."""
     path = out / "SSA" / project / f"{file}.ll"
     module = read_ir(path)
-    arrays, ways = module.arrays, np.diff(module.arrays.successor_start)
-    even = 1.0 / np.repeat(ways, ways)
+    arrays, degree = module.arrays, np.diff(module.arrays.successor_start)
+    even = 1.0 / np.repeat(degree, degree)
     throws = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
     unwinds = arrays.successor_start[1:][throws] - 1
     even[unwinds - 1], even[unwinds] = 1 - UNWOUND, UNWOUND
     blocks = branches_of(module).block
-    model = np.array([said.get(block, 0.5) for block in blocks.tolist()])
+    model = np.array([shares.get(block, 0.5) for block in blocks.tolist()])
     rows, edges = {"flow": even}, arrays.successor_start[blocks]
     for name, first in (("flow_llvm", llvm_first(path, module)), ("flow_model", model)):
         rows[name] = even.copy()
@@ -202,7 +202,7 @@ def carried(file: File, old: IRModule, blocks: np.ndarray, moved: bool = False) 
     """
     lines, new, there = lines_of_blocks(old), lines_of_blocks(file.module), names_of(old)
     size = file.module.block_count
-    counts, told, shared = np.full(size, -1.0), np.full(size, -1.0), np.ones(size)
+    counts, fewest, shared = np.full(size, -1.0), np.full(size, -1.0), np.ones(size)
     random = np.random.default_rng(list(hashlib.sha256(f"{file.project}/{file.file}".encode()).digest()))
     for name, (begin, end) in names_of(file.module).items():
         if file.owner[begin] < 0:
@@ -219,29 +219,29 @@ def carried(file: File, old: IRModule, blocks: np.ndarray, moved: bool = False) 
                     by_line.setdefault(line, []).append(blocks[block])
         for block, each in enumerate(was, begin):
             there_too = [line for line in each.tolist() if line in by_line]
-            found = [(max(len(by_line[line]), now[line]), -max(by_line[line])) for line in there_too]
-            if found:
-                counts[block] = max(-count for _, count in found)
-                shared[block], told[block] = min(found)[0], -min(found)[1]
-    known = told >= 0
+            shared_counts = [(max(len(by_line[line]), now[line]), -max(by_line[line])) for line in there_too]
+            if shared_counts:
+                counts[block] = max(-count for _, count in shared_counts)
+                shared[block], fewest[block] = min(shared_counts)[0], -min(shared_counts)[1]
+    known = fewest >= 0
     function = np.where(file.owner >= 0, file.owner, 0)
-    mean = np.bincount(function, np.where(known, told, 0)) / np.maximum(np.bincount(function, known), 1)
+    mean = np.bincount(function, np.where(known, fewest, 0)) / np.maximum(np.bincount(function, known), 1)
     average = np.maximum(mean, 1e-9)[function]
     rate = np.where(known & (mean[function] > 0), AVERAGE_SAMPLES / average / shared**SHARED_POWER, 0.0)
-    return Spoilt(np.where(known, told, 0) * rate, rate, counts, DOUBTS)
+    return Spoilt(np.where(known, fewest, 0) * rate, rate, counts, DOUBTS)
 
 
-def spoil(out: Path, file: File, how: str) -> Spoilt | None:
+def spoil(out: Path, file: File, spoiling: str) -> Spoilt | None:
     """None: there is no such form of the file."""
-    if how.isdigit():
-        return sampled(file, int(how))
-    if how == "moved":
+    if spoiling.isdigit():
+        return sampled(file, int(spoiling))
+    if spoiling == "moved":
         return carried(file, file.module, np.where(file.owner >= 0, file.blocks, -1), moved=True)
-    path = out / {"optimised": "O1"}.get(how, how) / file.project / f"{file.file}.ll"
+    path = out / {"optimised": "O1"}.get(spoiling, spoiling) / file.project / f"{file.file}.ll"
     if not path.exists():
         return None
     old = read_ir(path)
-    if how == "optimised":
+    if spoiling == "optimised":
         flow = profiled_flow(old)
         return (
             None if flow is None else carried(file, old, np.where(np.isfinite(flow.blocks), np.rint(flow.blocks), -1))
@@ -266,27 +266,27 @@ class Profi:
         self.hashes = {name: number for number, name in _DESCRIBED.findall(self.text)}
         self.probes = np.zeros(file.module.block_count, dtype=np.int64)
         for block, line in _lines_of_blocks(self.text):
-            if found := _PROBE.search(line):
-                self.probes[block] = int(found[1])
+            if match := _PROBE.search(line):
+                self.probes[block] = int(match[1])
         assert block == file.module.block_count - 1, file.path
 
     def flow(self, spoilt: Spoilt, folder: Path) -> Flow | None:
         """None: nothing was counted."""
-        told = []
+        lines = []
         for name, (begin, end) in names_of(self.file.module).items():
             counts = np.rint(spoilt.counts[begin:end]).astype(np.int64).tolist()
             if self.file.owner[begin] >= 0 and max(counts) > 0:
                 probes = self.probes[begin:end].tolist()
-                own = sorted(
+                counted = sorted(
                     (probe, count) for probe, count in zip(probes, counts, strict=True) if probe and count >= 0
                 )
-                told.append(f"{name}:{sum(count for _, count in own)}:{max(counts[0], 0)}")
-                told += [f" {probe}: {count}" for probe, count in own]
-                told.append(f" !CFGChecksum: {self.hashes[name]}")
-        if not told:
+                lines.append(f"{name}:{sum(count for _, count in counted)}:{max(counts[0], 0)}")
+                lines += [f" {probe}: {count}" for probe, count in counted]
+                lines.append(f" !CFGChecksum: {self.hashes[name]}")
+        if not lines:
             return None
         profile = folder / "samples.prof"
-        profile.write_text("\n".join(told) + "\n", encoding="utf-8")
+        profile.write_text("\n".join(lines) + "\n", encoding="utf-8")
         words = (f"-sample-profile-file={profile}", "-sample-profile-use-profi", "-disable-sample-loader-inlining")
         return self._flow(_opt(self.text, "sample-profile", *words))
 
@@ -296,13 +296,13 @@ class Profi:
         nodes = {name: [*map(int, _NUMBER.findall(words))] for name, words in _NODES.findall(text)}
         shares = self.file.beliefs["flow"].copy()
         for block, line in _lines_of_blocks(text):
-            found = _ATTACHED.search(line)
-            counts = nodes.get(found[1], []) if found else []
-            ways = slice(starts[block], starts[block + 1])
+            match = _ATTACHED.search(line)
+            counts = nodes.get(match[1], []) if match else []
+            span = slice(starts[block], starts[block + 1])
             # A call's own weight is one number, a branch's has as many as it has ways.
-            if len(counts) > 1 and len(counts) == ways.stop - ways.start and sum(counts):
-                own = np.maximum(np.array(counts) / sum(counts), UNWOUND)
-                shares[ways] = own / own.sum()
+            if len(counts) > 1 and len(counts) == span.stop - span.start and sum(counts):
+                weights = np.maximum(np.array(counts) / sum(counts), UNWOUND)
+                shares[span] = weights / weights.sum()
         heads = (_HEAD.search(line) for line in _DEFINES.findall(text))
         entered = ((nodes[head[1]] or [0])[0] if head else 0 for head in heads)  # none: -1, unknown
         defined = (number for number, head in enumerate(module.headers) if not head.is_declaration)
@@ -336,24 +336,24 @@ def flows_of(file: File, spoilt: Spoilt, profi: Profi, folder: Path) -> dict[str
     """Counts of blocks and edges by row."""
     arrays = file.module.arrays
     counts = np.maximum(spoilt.counts, 0)
-    ways = np.diff(arrays.successor_start)
-    source = np.repeat(np.arange(len(ways)), ways)
+    degree = np.diff(arrays.successor_start)
+    source = np.repeat(np.arange(len(degree)), degree)
     # Whither, by the counts of both ways.
-    found = {"scaled": (counts, counts[arrays.successor])}
+    flows = {"scaled": (counts, counts[arrays.successor])}
     for name, shares in file.beliefs.items():
         flow = repair_counts(file.module, spoilt.samples, spoilt.rate, shares, doubts=spoilt.doubts)
-        found[name] = (flow.blocks, flow.edges)
+        flows[name] = (flow.blocks, flow.edges)
     inferred = profi.flow(spoilt, folder)
-    none = (np.zeros(len(ways)), np.zeros(len(source)))
-    found["profi"] = none if inferred is None else (inferred.blocks, inferred.edges)
-    return found
+    none = (np.zeros(len(degree)), np.zeros(len(source)))
+    flows["profi"] = none if inferred is None else (inferred.blocks, inferred.edges)
+    return flows
 
 
 class Sums:
     """What one row has on one project, grown file by file."""
 
     def __init__(self) -> None:
-        self.said: list[np.ndarray] = []
+        self.estimated: list[np.ndarray] = []
         self.true: list[np.ndarray] = []
         self.functions: list[float] = []
         self.wrong = self.runs = 0.0
@@ -361,63 +361,63 @@ class Sums:
     def add(self, file: File, spoilt: Spoilt, blocks: np.ndarray, edges: np.ndarray) -> None:
         """One file."""
         known, starts = file.owner >= 0, file.module.arrays.successor_start
-        self.said.append(blocks[known])
+        self.estimated.append(blocks[known])
         self.true.append(file.blocks[known])
-        ways = np.diff(starts)
+        degree = np.diff(starts)
         for function in np.unique(file.owner[known]).tolist():
-            own = file.owner == function
-            if (ways[own] > 1).any() and spoilt.samples[own].any():
-                self.functions.append(_overlap(blocks[own], file.blocks[own]))
-        forks = starts[:-1][known & (ways == 2)]
-        true, said = (np.stack([each[forks], each[forks + 1]], 1) for each in (file.edges, edges))
-        other = np.where(said[:, 0] > said[:, 1], true[:, 1], true[:, 0])
-        self.wrong += np.where(said[:, 0] == said[:, 1], true.sum(1) / 2, other).sum()
+            inside = file.owner == function
+            if (degree[inside] > 1).any() and spoilt.samples[inside].any():
+                self.functions.append(_overlap(blocks[inside], file.blocks[inside]))
+        forks = starts[:-1][known & (degree == 2)]
+        true, estimated = (np.stack([each[forks], each[forks + 1]], 1) for each in (file.edges, edges))
+        other = np.where(estimated[:, 0] > estimated[:, 1], true[:, 1], true[:, 0])
+        self.wrong += np.where(estimated[:, 0] == estimated[:, 1], true.sum(1) / 2, other).sum()
         self.runs += true.sum()
 
     def figures(self) -> dict[str, float]:
         """All four; ``functions`` only where one has a sample."""
-        said, true = np.concatenate(self.said), np.concatenate(self.true)
-        error, missed = float(np.abs(said - true).sum() / true.sum()), float(self.wrong / self.runs)
-        found = {"error": error, "overlap": _overlap(said, true), "missed": missed}
-        return found | ({"functions": float(np.mean(self.functions))} if self.functions else {})
+        estimated, true = np.concatenate(self.estimated), np.concatenate(self.true)
+        error, missed = float(np.abs(estimated - true).sum() / true.sum()), float(self.wrong / self.runs)
+        figures = {"error": error, "overlap": _overlap(estimated, true), "missed": missed}
+        return figures | ({"functions": float(np.mean(self.functions))} if self.functions else {})
 
 
-def _overlap(said: np.ndarray, true: np.ndarray) -> float:
+def _overlap(estimated: np.ndarray, true: np.ndarray) -> float:
     """Of two profiles of the same blocks; one that says nothing says that all are alike."""
-    said = said if said.sum() > 0 else np.ones(len(said))
-    return float(np.minimum(said / said.sum(), true / true.sum()).sum())
+    estimated = estimated if estimated.sum() > 0 else np.ones(len(estimated))
+    return float(np.minimum(estimated / estimated.sum(), true / true.sum()).sum())
 
 
-def measure(out: Path, believed: Path, wanted: list[tuple[str, str]]) -> dict[str, Any]:
+def measure(out: Path, believed: Path, files: list[tuple[str, str]]) -> dict[str, Any]:
     """The record."""
     functions, table = pq.read_table(out / "functions.parquet"), pq.read_table(believed)
-    own: dict[tuple[str, str], set[str]] = {}
+    functions_of: dict[tuple[str, str], set[str]] = {}
     for one in functions.select(["project", "file", "function"]).to_pylist():
-        own.setdefault((one["project"], one["file"]), set()).add(one["function"])
-    said: dict[tuple[str, str], dict[int, float]] = {}
+        functions_of.setdefault((one["project"], one["file"]), set()).add(one["function"])
+    shares: dict[tuple[str, str], dict[int, float]] = {}
     for one in table.to_pylist():
-        said.setdefault((one["project"], one["file"]), {})[one["block"]] = one["first"]
+        shares.setdefault((one["project"], one["file"]), {})[one["block"]] = one["first"]
     sums: dict[tuple[str, str, str], Sums] = {}
     record: dict[str, Any] = {"files": 0, "functions": 0, "blocks": 0}
-    with TemporaryDirectory() as folder, progress("repairing", len(wanted)) as advance:
-        for project, name in wanted:
+    with TemporaryDirectory() as folder, progress("repairing", len(files)) as advance:
+        for project, name in files:
             advance(note=project)
             pair = project, name
-            file = read(out, *pair, own.get(pair, set()), said.get(pair, {}))
+            file = read(out, *pair, functions_of.get(pair, set()), shares.get(pair, {}))
             if not (file.owner >= 0).any():
                 continue
             record["files"] += 1
             record["functions"] += len(np.unique(file.owner[file.owner >= 0]))
             record["blocks"] += int((file.owner >= 0).sum())
             profi = Profi(file)
-            for how in SPOILT:
-                spoilt = spoil(out, file, how)
+            for spoiling in SPOILT:
+                spoilt = spoil(out, file, spoiling)
                 if spoilt is not None:
                     for row, counts in flows_of(file, spoilt, profi, Path(folder)).items():
-                        sums.setdefault((how, row, project), Sums()).add(file, spoilt, *counts)
+                        sums.setdefault((spoiling, row, project), Sums()).add(file, spoilt, *counts)
     figures: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
-    for (how, row, project), found in sums.items():
-        figures.setdefault(how, {}).setdefault(row, {})[project] = found.figures()
+    for (spoiling, row, project), total in sums.items():
+        figures.setdefault(spoiling, {}).setdefault(row, {})[project] = total.figures()
     record["projects"] = len({project for _, _, project in sums})
     return record | summary(figures)
 
@@ -426,20 +426,22 @@ def summary(figures: dict[str, dict[str, dict[str, dict[str, float]]]]) -> dict[
     """Intervals of rows, and of what ``flow_model`` has more than another row on the same projects."""
     rows: dict[str, Any] = {}
     gains: dict[str, Any] = {}
-    for how, table in figures.items():
+    for spoiling, table in figures.items():
         every = {row: {kind: _column(by, kind) for kind in KINDS} for row, by in table.items()}
-        rows[how] = {row: {kind: interval(one) for kind, one in by.items() if len(one)} for row, by in every.items()}
-        gains[how] = {
+        rows[spoiling] = {
+            row: {kind: interval(one) for kind, one in by.items() if len(one)} for row, by in every.items()
+        }
+        gains[spoiling] = {
             row: {kind: interval(every[MODEL][kind] - one) for kind, one in by.items() if len(one)}
             for row, by in every.items()
             if row != MODEL
         }
     functions = {
-        how: {
+        spoiling: {
             row: {name: round(of["functions"], 4) for name, of in by.items() if "functions" in of}
             for row, by in table.items()
         }
-        for how, table in figures.items()
+        for spoiling, table in figures.items()
     }
     return {"rows": rows, "gains": gains, "of_projects": functions}
 
@@ -454,14 +456,14 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("believed", type=Path)
     parser.add_argument("-o", dest="output", type=Path, required=True)
-    given = parser.parse_args()
-    wanted = [pair for pair in chosen(given.out) if pair[0] not in CHOSEN_ON]
-    compile_other(given.out, wanted)
-    record = measure(given.out, given.believed, wanted)
-    given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    for how, rows in record["rows"].items():
+    arguments = parser.parse_args()
+    files = [pair for pair in chosen(arguments.out) if pair[0] not in CHOSEN_ON]
+    compile_other(arguments.out, files)
+    record = measure(arguments.out, arguments.believed, files)
+    arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for spoiling, rows in record["rows"].items():
         for name, figures in rows.items():
-            print(how, name, figures)
+            print(spoiling, name, figures)
 
 
 if __name__ == "__main__":

@@ -43,20 +43,20 @@ def check(path: Path, rows: Rows | None, opt: str, written: Path) -> Counter[str
         rows = blocks, np.random.default_rng(digest(path.name)).random(len(blocks))
     text, count = with_profile(plain, module, predicted_weights(*rows))
     written.write_text(text, encoding="utf-8", errors="surrogateescape")
-    found = Counter(files=1, rows=len(rows[0]), branches=count)
+    counts = Counter(files=1, rows=len(rows[0]), branches=count)
     try:
         call([opt, "-passes=verify", "-disable-output", str(written)], SECONDS)
-        found["verified"] = 1
+        counts["verified"] = 1
     except FailedError as error:
         print(f"{path}: {error}", file=sys.stderr)
     flow, arrays = profiled_flow(read_ir(written)), module.arrays
     if flow is not None:
         first, ran = arrays.successor_start[rows[0]], flow.blocks[rows[0]] > 0
         share = flow.edges[first[ran]] / flow.blocks[rows[0][ran]]
-        found["told"] = int(flow.told[rows[0]].sum())
-        found["ran"] = int(ran.sum())
-        found["right"] = int((np.abs(share - rows[1][ran]) <= NEAR).sum())
-    return found
+        counts["told"] = int(flow.told[rows[0]].sum())
+        counts["ran"] = int(ran.sum())
+        counts["right"] = int((np.abs(share - rows[1][ran]) <= NEAR).sum())
+    return counts
 
 
 def two_ways(module: IRModule) -> Int64:
@@ -74,21 +74,21 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("--older", type=Path, required=True)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args(words)
-    rows = read_table(asked.table)
+    arguments = parser.parse_args(words)
+    rows = read_table(arguments.table)
     chosen = sorted(rows, key=lambda key: digest("/".join(key)))[:FILES]
     asks: dict[str, list[tuple[Path, Rows | None]]] = {
-        "opt-19": [(asked.out / "SSA" / project / f"{file}.ll", rows[project, file]) for project, file in chosen],
+        "opt-19": [(arguments.out / "SSA" / project / f"{file}.ll", rows[project, file]) for project, file in chosen],
     }
-    asks["opt-14"] = [(path, None) for path in sorted(asked.older.rglob("*.ll"))]
+    asks["opt-14"] = [(path, None) for path in sorted(arguments.older.rglob("*.ll"))]
     record: dict[str, Counter[str]] = {}
     with tempfile.TemporaryDirectory() as folder, progress("writing", sum(map(len, asks.values()))) as advance:
         for opt, files in asks.items():
             record[opt] = Counter()
-            for path, own in files:
-                record[opt] += check(path, own, opt, Path(folder, "written.ll"))
+            for path, rows_of_file in files:
+                record[opt] += check(path, rows_of_file, opt, Path(folder, "written.ll"))
                 advance()
-    write_json(asked.output, record)
+    write_json(arguments.output, record)
     print(record)
 
 

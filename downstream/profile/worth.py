@@ -54,7 +54,7 @@ from labels import (
     Program,
     Work,
     call,
-    said,
+    output_of,
 )
 
 from mirenc.base.arrays import Float64, Int64
@@ -132,8 +132,8 @@ def inverted(text: str) -> str:
 
 
 def _without_summary(text: str) -> str:
-    if found := _SUMMARY.search(text):
-        flags = [name for name in _FLAGS.search(text)[2].split(", ") if name != found[1]]  # type: ignore[index]
+    if matched := _SUMMARY.search(text):
+        flags = [name for name in _FLAGS.search(text)[2].split(", ") if name != matched[1]]  # type: ignore[index]
         return _FLAGS.sub(lambda match: f"{match[1]}{', '.join(flags)}}}", text)
     return text
 
@@ -201,9 +201,9 @@ class Trial(Work):
                 if path in units or PROBES.search(str(source)) or not source.is_file():
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
-                kept = [other for other in plain if other == word or not other.endswith(SOURCES)]
+                retained = [other for other in plain if other == word or not other.endswith(SOURCES)]
                 used = ["-S", "-emit-llvm", f"-fprofile-instr-use={self.profile}", "-g0", "-o", str(path)]
-                call([clang, *kept, *LENIENT, "-O2", *FRONT[1:], *used], COMPILE_SECONDS, folder)
+                call([clang, *retained, *LENIENT, "-O2", *FRONT[1:], *used], COMPILE_SECONDS, folder)
                 units[path] = Unit(
                     key, source.relative_to(root).as_posix() if source.is_relative_to(root) else "", path
                 )
@@ -225,8 +225,8 @@ class Trial(Work):
         """Build a variant, run it, and count, if that is not done."""
         chosen = self.folder / "chosen"
         digest = self.texts(change, chosen)
-        found = self.state.setdefault("found", {})
-        if found.get(name, {}).get("digest") == digest:
+        measured = self.state.setdefault("found", {})
+        if measured.get(name, {}).get("digest") == digest:
             return
         self.copied(self.ready, self.source)
         self.compilers(INSTEAD, flags=[*LENIENT, "-O2", "-g0"], chosen=str(chosen))
@@ -237,13 +237,13 @@ class Trial(Work):
         logs = self.folder / "logs"
         shutil.rmtree(logs, ignore_errors=True)
         logs.mkdir()
-        told = self.driven(f"{CALLGRIND} --log-file={logs}/%p.log --callgrind-out-file={logs}/%p.out")
+        behaviour = self.driven(f"{CALLGRIND} --log-file={logs}/%p.log --callgrind-out-file={logs}/%p.out")
         words = [path.read_text(errors="replace") for path in logs.glob("*.log")]
         jumps = [_JUMPS.findall(path.read_text(errors="replace")) for path in logs.glob("*.out")]
-        found[name] = {
+        measured[name] = {
             "digest": digest,
-            "says": hashlib.sha256(repr(told).encode()).hexdigest(),
-            "ends": told[1],
+            "says": hashlib.sha256(repr(behaviour).encode()).hexdigest(),
+            "ends": behaviour[1],
             "instructions": total(words, r"I +refs: +([\d,]+)"),
             "jumps": sum(int(count) for each in jumps for count in each),
             "mispredicted": total(words, r"Mispredicts: +([\d,]+)"),
@@ -254,23 +254,23 @@ class Trial(Work):
 
     def bytes_of(self, words: Sequence[str]) -> int:
         """Bytes of code of the programs that the logs of valgrind name."""
-        commands = {found[1] for text in words if (found := re.search(r"Command: (\S+)", text))}
+        commands = {matched[1] for text in words if (matched := re.search(r"Command: (\S+)", text))}
         return sum(text_bytes(self.source / command) for command in commands)
 
 
 def text_bytes(path: Path) -> int:
     """Size of a program's ``.text``."""
-    found = _TEXT.search(said("llvm-size-19", "-A", str(path)))
-    assert found, path
-    return int(found[1])
+    match = _TEXT.search(output_of("llvm-size-19", "-A", str(path)))
+    assert match, path
+    return int(match[1])
 
 
 def total(logs: Sequence[str], pattern: str) -> int:
     """The sum of a figure over logs, which all must have it."""
-    found = [re.search(pattern, text) for text in logs]
-    assert all(found), pattern
-    assert found, pattern
-    return sum(int(one[1].replace(",", "")) for one in found if one)
+    matches = [re.search(pattern, text) for text in logs]
+    assert all(matches), pattern
+    assert matches, pattern
+    return sum(int(one[1].replace(",", "")) for one in matches if one)
 
 
 def read_table(path: Path) -> dict[tuple[str, str], Rows]:
@@ -297,9 +297,9 @@ def predicted(
         if rows is None:
             return plain
         module = read_ir(out / "SSA" / trial.program.name / f"{unit.file}.ll")
-        kept = loops | ~of_loops(module, rows[0])
+        chosen = loops | ~of_loops(module, rows[0])
         try:
-            plain, count = with_profile(plain, module, predicted_weights(rows[0][kept], rows[1][kept]))
+            plain, count = with_profile(plain, module, predicted_weights(rows[0][chosen], rows[1][chosen]))
         except IRFileError:  # compiled once more, with other macros
             facts["files_that_differ"] += 1
             return plain
@@ -317,7 +317,9 @@ def summarized(programs: dict[str, dict[str, dict[str, Any]]], variants: Sequenc
     """
     drawn = np.random.default_rng(0).integers(len(programs), size=(DRAWS, len(programs)))
     logs = {
-        name: np.log([[found[name][one] / found["none"][one] for one in MEASURES] for found in programs.values()])
+        name: np.log(
+            [[measured[name][one] / measured["none"][one] for one in MEASURES] for measured in programs.values()]
+        )
         for name in variants
     }
 
@@ -330,9 +332,9 @@ def summarized(programs: dict[str, dict[str, dict[str, Any]]], variants: Sequenc
     for name in variants:
         change = interval(functools.partial(_change, logs[name]))
         rows[name] = {"change": dict(zip(MEASURES, change, strict=True))}
-        for whole in ("true", "true_branches"):
-            share = interval(functools.partial(_share, logs[name], logs[whole]))
-            rows[name][f"share_of_{whole}"] = dict(zip(MEASURES, share, strict=True))
+        for perfect in ("true", "true_branches"):
+            share = interval(functools.partial(_share, logs[name], logs[perfect]))
+            rows[name][f"share_of_{perfect}"] = dict(zip(MEASURES, share, strict=True))
     return rows
 
 
@@ -341,8 +343,8 @@ def _change(log: Float64, rows: Any) -> Float64:
 
 
 def _share(log: Float64, true: Float64, rows: Any) -> Float64:
-    own, whole = log[rows].mean(0), true[rows].mean(0)
-    return np.divide(own, whole, out=np.zeros(len(own)), where=whole != 0)
+    change, possible = log[rows].mean(0), true[rows].mean(0)
+    return np.divide(change, possible, out=np.zeros(len(change)), where=possible != 0)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -354,12 +356,12 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", help="of programs; default: all that have a driver")
     parser.add_argument("--table", action="append", default=[], metavar="NAME=TABLE", help="what is predicted")
     parser.add_argument("-o", "--output", type=Path, required=True)
-    asked = parser.parse_args(words)
-    work = asked.work.resolve()
-    drivers = load_toml(asked.recipe.with_name("drivers.toml"))
-    every = {one["name"]: Program.from_dict(one, where=one["name"]) for one in load_toml(asked.recipe)["program"]}
-    names = asked.names or list(drivers)
-    tables = {name: read_table(Path(path)) for name, _, path in (one.partition("=") for one in asked.table)}
+    arguments = parser.parse_args(words)
+    work = arguments.work.resolve()
+    drivers = load_toml(arguments.recipe.with_name("drivers.toml"))
+    every = {one["name"]: Program.from_dict(one, where=one["name"]) for one in load_toml(arguments.recipe)["program"]}
+    names = arguments.names or list(drivers)
+    tables = {name: read_table(Path(path)) for name, _, path in (one.partition("=") for one in arguments.table)}
     plain: dict[str, Callable[[Unit, str], str]] = {
         "none": lambda _, text: without_profile(text),
         "true": lambda _, text: text,
@@ -372,31 +374,31 @@ def main(words: Sequence[str] | None = None) -> None:
     record: dict[str, Any] = {"failed": {}}
     with only_one(work):
         for name in names:
-            trial = Trial(every[name], drivers[name].strip(), work, asked.recipe)
+            trial = Trial(every[name], drivers[name].strip(), work, arguments.recipe)
             try:
                 trial.prepare()
                 for variant, change in plain.items():
                     trial.measured(variant, change)
-                for variant, told in facts.items():
+                for variant, variant_facts in facts.items():
                     table, loops = tables[variant.removesuffix(OUTSIDE)], not variant.endswith(OUTSIDE)
-                    trial.measured(variant, predicted(trial, asked.out, table, told, loops=loops))
+                    trial.measured(variant, predicted(trial, arguments.out, table, variant_facts, loops=loops))
             except (FailedError, MirencError, TimeoutExpired) as error:
                 record["failed"][name] = one_line(str(error))[:300]
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
-            found = trial.state["found"]
-            if others := [one for one in variants if found[one]["says"] != found["none"]["says"]]:
+            measured = trial.state["found"]
+            if others := [one for one in variants if measured[one]["says"] != measured["none"]["says"]]:
                 record["failed"][name] = f"does not behave the same: {', '.join(others)}"
             else:
                 programs[name] = {
-                    one: {measure: found[one][measure] for measure in MEASURES} for one in ("none", *variants)
+                    one: {measure: measured[one][measure] for measure in MEASURES} for one in ("none", *variants)
                 }
             changes = [
-                f"{one} {found[one]['instructions'] / found['none']['instructions'] - 1:+.2%}" for one in variants
+                f"{one} {measured[one]['instructions'] / measured['none']['instructions'] - 1:+.2%}" for one in variants
             ]
-            print(f"{name}: {found['none']['instructions']:,}", *changes, sep="; ", file=sys.stderr)
+            print(f"{name}: {measured['none']['instructions']:,}", *changes, sep="; ", file=sys.stderr)
     record |= {"programs": programs, "facts": facts, "rows": summarized(programs, variants)}
-    write_json(asked.output, record)
+    write_json(arguments.output, record)
 
 
 if __name__ == "__main__":

@@ -38,14 +38,14 @@ def words(tmp_path: Path) -> list[str]:
 
 
 def test_the_rule_of_llvm_gives_its_object(words: list[str], tmp_path: Path) -> None:
-    given = compile_asking(words, llvm_rule)
-    made = (tmp_path / "a.o").read_bytes()
+    decisions = compile_asking(words, llvm_rule)
+    by_llvm = (tmp_path / "a.o").read_bytes()
     subprocess.run(words, check=True)
-    assert made == (tmp_path / "a.o").read_bytes()
-    sites = [(site.caller, site.callee, site.line, inline) for site, inline in given]
+    assert by_llvm == (tmp_path / "a.o").read_bytes()
+    sites = [(site.caller, site.callee, site.line, inline) for site, inline in decisions]
     assert sites[0] == ("sum", "square", 7, True)
     assert ("f", "sum", 10, False) in sites
-    assert all(len(site.features) == 38 for site, _ in given)
+    assert all(len(site.features) == 38 for site, _ in decisions)
 
 
 def test_decisions_are_followed_and_replayed(words: list[str], tmp_path: Path) -> None:

@@ -64,8 +64,8 @@ COUNTS = {
 
 
 def counts(text: str) -> dict[str, int]:
-    found = autophase_counts(parse_ir(text)).items()
-    return {name: count for name, count in found if count}
+    counted = autophase_counts(parse_ir(text)).items()
+    return {name: count for name, count in counted if count}
 
 
 def test_there_are_as_many_as_published() -> None:
@@ -93,15 +93,19 @@ end:
   ret i64 %q
 }
 """
-    found = counts(text)
-    assert "critical edges" not in found
-    assert found["edges"] == 4
-    assert found["blocks with 1 predecessor"] == found["blocks with 1 predecessor and 1 successor"] == 2
-    assert found["blocks with 1 successor"] == found["unconditional branches"] == 2
-    assert found["blocks where the phis have more than 5 arguments"] == 1
-    assert (found["arguments of phis"], found["blocks that begin with a phi"], found["PHI instructions"]) == (6, 1, 3)
-    assert (found["constants 0"], found["constants 1"], found["64-bit integer constants"]) == (1, 2, 2)
-    assert found["unary operations"] == found["ZExt instructions"] == 1
+    counted = counts(text)
+    assert "critical edges" not in counted
+    assert counted["edges"] == 4
+    assert counted["blocks with 1 predecessor"] == counted["blocks with 1 predecessor and 1 successor"] == 2
+    assert counted["blocks with 1 successor"] == counted["unconditional branches"] == 2
+    assert counted["blocks where the phis have more than 5 arguments"] == 1
+    assert (counted["arguments of phis"], counted["blocks that begin with a phi"], counted["PHI instructions"]) == (
+        6,
+        1,
+        3,
+    )
+    assert (counted["constants 0"], counted["constants 1"], counted["64-bit integer constants"]) == (1, 2, 2)
+    assert counted["unary operations"] == counted["ZExt instructions"] == 1
 
 
 def test_what_has_one_operand_and_what_is_memory() -> None:
@@ -113,16 +117,16 @@ define i32 @f({ i32, ptr } %s) {
   ret i32 %z
 }
 """
-    found = counts(text)
-    assert found["unary operations"] == 2
-    assert "memory instructions" not in found
+    counted = counts(text)
+    assert counted["unary operations"] == 2
+    assert "memory instructions" not in counted
 
 
 def test_features_are_logarithms() -> None:
     module = parse_ir(LOOP)
-    found = autophase_features(module)
-    assert (found.shape, found.dtype) == ((56,), np.float32)
-    np.testing.assert_allclose(np.expm1(found), list(autophase_counts(module).values()), rtol=1e-5)
+    features = autophase_features(module)
+    assert (features.shape, features.dtype) == ((56,), np.float32)
+    np.testing.assert_allclose(np.expm1(features), list(autophase_counts(module).values()), rtol=1e-5)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -35,11 +35,11 @@ def test_what_was_best_for_the_kernel_itself() -> None:
         sample("a", 1000, (4.0, 9.0, 1.0)),
         sample("b", 1, (4.0, 1.0, 1.0)),
     ]
-    found = ceilings.hindsight(TaskData(rows, SPACE))
+    choices = ceilings.hindsight(TaskData(rows, SPACE))
     # Setting 2 has the least product of costs over all sizes of a. The one sample of b has no other size.
-    assert found["best of the kernel in hindsight"].tolist() == [2, 2, 2, 1]
-    assert found["best of the kernel at its other sizes"].tolist() == [2, 2, 1, 0]
-    assert found["best of the kernel at its nearest size"].tolist() == [2, 1, 2, 0]
+    assert choices["best of the kernel in hindsight"].tolist() == [2, 2, 2, 1]
+    assert choices["best of the kernel at its other sizes"].tolist() == [2, 2, 1, 0]
+    assert choices["best of the kernel at its nearest size"].tolist() == [2, 1, 2, 0]
 
 
 def test_fixed_settings_are_tried_beside_the_default_of_each_space() -> None:
@@ -49,19 +49,19 @@ def test_fixed_settings_are_tried_beside_the_default_of_each_space() -> None:
         Sample("x", None, "x", (1,), (2.0, 1.0), space=other),
         Sample("y", None, "y", (1,), (2.0, 1.0), space=other),
     ]
-    found = ceilings.tried(TaskData(rows, SPACE), [(np.array([0, 1, 4]), np.array([2, 3, 5]))])
+    choices = ceilings.tried(TaskData(rows, SPACE), [(np.array([0, 1, 4]), np.array([2, 3, 5]))])
     # Setting 2 helped in training: it is kept on row 2, and given up for the default on row 3.
-    assert found["the default and 1 fixed, the best kept"][[2, 3, 5]].tolist() == [2, 0, 1]
+    assert choices["the default and 1 fixed, the best kept"][[2, 3, 5]].tolist() == [2, 0, 1]
 
 
 def test_the_fixed_blocks_of_the_readme_are_those_of_the_whole_table() -> None:
     _, _, _, data = ceilings.read("block_size.h200")
-    found = {}
+    covering = {}
     for space in dict.fromkeys(data.spaces):
-        rows = [row for row, own in enumerate(data.spaces) if own is space]
-        found[len(rows)] = [space.settings[one] for one in covering_lists(data.known[rows], 3)]
-    assert found == {251: [(256, 1), (64, 1), (512, 1)], 87: [(16, 16), (64, 4), (8, 8)]}
-    assert list(found.values()) == [[(256, 1), *CUDA_TRIES[1]], [(16, 16), *CUDA_TRIES[2]]]
+        rows = [row for row, sample_space in enumerate(data.spaces) if sample_space is space]
+        covering[len(rows)] = [space.settings[one] for one in covering_lists(data.known[rows], 3)]
+    assert covering == {251: [(256, 1), (64, 1), (512, 1)], 87: [(16, 16), (64, 4), (8, 8)]}
+    assert list(covering.values()) == [[(256, 1), *CUDA_TRIES[1]], [(16, 16), *CUDA_TRIES[2]]]
     text = " ".join((ceilings.HERE / "block_size" / "README.md").read_text(encoding="utf-8").split())
     assert "(64 and 512 in one dimension, 64x4 and 8x8 in two)" in text
 
@@ -70,14 +70,14 @@ def test_luck_is_what_the_other_half_of_the_rounds_does_not_pay() -> None:
     data = TaskData(
         [sample("a", 1, (2.0, 1.0, 2.0), (2.0, 2.0, 1.0)), sample("b", 1, (1.0, 2.0, 2.0), (1.0, 2.0, 2.0))], SPACE
     )
-    found = ceilings.luck(data)
-    assert found == pytest.approx({"same": 2**0.5, "other": 1.0})
+    luck = ceilings.luck(data)
+    assert luck == pytest.approx({"same": 2**0.5, "other": 1.0})
 
 
 def test_more_is_told_as_context() -> None:
     row = Features("both", np.array([[1.0, 7.0, 8.0]]), 1)
-    told = ceilings.told_more(row, "more", np.array([[2.0, 3.0]]))
-    assert (told.row, told.matrix.tolist(), told.context) == ("more", [[1.0, 2.0, 3.0, 7.0, 8.0]], 3)
+    extended = ceilings.told_more(row, "more", np.array([[2.0, 3.0]]))
+    assert (extended.row, extended.matrix.tolist(), extended.context) == ("more", [[1.0, 2.0, 3.0, 7.0, 8.0]], 3)
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_more_is_told_as_context() -> None:
 )
 def test_what_is_told_is_of_each_sample(name: str, columns: list[int]) -> None:
     task, _, table, data = ceilings.read(name)
-    told = ceilings.told_by(task, table, data)
-    assert [one.shape for one in told.values()] == [(len(data), width) for width in columns]
-    np.testing.assert_allclose(2.0 ** list(told.values())[-1][:, 0 if name == "openmp" else 2], data.baseline)
+    facts = ceilings.told_by(task, table, data)
+    assert [one.shape for one in facts.values()] == [(len(data), width) for width in columns]
+    np.testing.assert_allclose(2.0 ** list(facts.values())[-1][:, 0 if name == "openmp" else 2], data.baseline)
 
 
 def test_the_readmes_have_the_record() -> None:
@@ -119,7 +119,7 @@ def test_two_timings_are_worth_more_to_a_head_than_the_better_of_two_runs_and_th
         ("its time and one thread's", 1, True),
         ("its time, one thread's, schedule(static, 1)'s", 2, False),
     ):
-        told = np.array(RECORDS["openmp"]["said"][f"no code, {row}"])
+        predictions = np.array(RECORDS["openmp"]["said"][f"no code, {row}"])
         least = np.array([one[f"the default and {fixed} fixed, the best kept"] for one in tries])
-        _, low, high = ceilings.figures(task, data, told, least)["gain"]
+        _, low, high = ceilings.figures(task, data, predictions, least)["gain"]
         assert (low > 1.005) if better else (low < 1 < high)

@@ -25,7 +25,7 @@ class Breaking(SharedEngine):
 
     def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
         if pipeline == "empty":
-            ir = re.sub(rb"(?s)(define [^\n]*\{\n).*?\n\}", lambda found: found[1] + b"  ret void\n}", ir)
+            ir = re.sub(rb"(?s)(define [^\n]*\{\n).*?\n\}", lambda match: match[1] + b"  ret void\n}", ir)
             pipeline = ""
         return super().run(ir, pipeline, codegen=codegen)
 

@@ -34,8 +34,8 @@ def differential() -> ModuleType:
 
 
 def program(differential: ModuleType, name: str) -> Any:
-    (found,) = (one for one in differential.two_units.template_programs() if one.name == name)
-    return found
+    (named,) = (one for one in differential.two_units.template_programs() if one.name == name)
+    return named
 
 
 def test_templates_are_of_all_kinds(differential: ModuleType) -> None:
@@ -69,10 +69,10 @@ def test_inlining_what_the_linker_replaces_is_found(differential: ModuleType, tm
                 line.replace(") #", ") alwaysinline #") if "call i32 @hook(" in line else line
                 for line in engine.text(text.encode()).split("\n")
             ]
-            made = engine.compile("\n".join(decided).encode(), level("Oz"))
-            (place / f"old_{unit}.o").write_bytes(made)
-    (found,) = differential.differences(weak, place, ["oz", "old"])
-    assert found.startswith(f"{name}, old: ")
+            compiled = engine.compile("\n".join(decided).encode(), level("Oz"))
+            (place / f"old_{unit}.o").write_bytes(compiled)
+    (difference,) = differential.differences(weak, place, ["oz", "old"])
+    assert difference.startswith(f"{name}, old: ")
 
 
 def test_a_program_of_csmith_is_split(differential: ModuleType) -> None:

@@ -67,8 +67,8 @@ def test_a_table_of_changes(
             decisions = {
                 place[call["caller"], call["callee"], call["number"]]: not call["inlined"] for call in row["calls"]
             }
-            made = engine.deciding.compile(calls.decided(decisions).encode(), level("Oz"))
-            assert sums(elf_sections(made))["loaded_bytes"] == row["bytes"]
+            compiled = engine.deciding.compile(calls.decided(decisions).encode(), level("Oz"))
+            assert sums(elf_sections(compiled))["loaded_bytes"] == row["bytes"]
             assert row["project"] == "mine"
             assert row["file"] == "calls.c"
     with pytest.raises(ConfigError, match=r"seed 0, not 1.*Name another folder"):
@@ -84,8 +84,8 @@ def test_damaged_ir_is_named_and_the_rest_goes_on(
     (ir / "good.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
     (ir / "apple.ll").write_text('target triple = "arm64-apple-macosx"\ndefine i32 @f() {\n  ret i32 1\n}\n')
     labels.main([str(ir), "-o", str(tmp_path / "table")])
-    said = capsys.readouterr().err
-    assert "bad.ll" in said
-    assert "not ELF" in said
+    printed = capsys.readouterr().err
+    assert "bad.ll" in printed
+    assert "not ELF" in printed
     record = json.loads((tmp_path / "table" / "machine.json").read_text())
     assert (record["modules"], record["problems"]) == (1, 2)

@@ -43,11 +43,11 @@ def test_no_row_is_larger_than_oz(text: str, tmp_path: Path) -> None:
     (tmp_path / "code.ll").write_text(text)
     lists = [*[level("O2")] * 14, *[level("Os")] * 6]
     with SharedEngine(19) as engine:
-        found = saved.measured(engine, tmp_path / "code.ll", lists, [20])
-    assert found["calls"] == 4
-    rows = found["saved"]["20"]
+        record = saved.measured(engine, tmp_path / "code.ll", lists, [20])
+    assert record["calls"] == 4
+    rows = record["saved"]["20"]
     assert set(rows) == set(saved.TITLES)
-    assert max(rows.values()) <= found["oz"]
+    assert max(rows.values()) <= record["oz"]
     assert not (tmp_path / "code.scratch.o").exists()
 
 
@@ -71,8 +71,8 @@ def test_what_a_head_gets_of_a_change(text: str, tmp_path: Path) -> None:
     ordering = script("ordering")
     (tmp_path / "code.ll").write_text(text)
     calls = calls_of(text)
-    asked = ordering.of_llvm(tmp_path / "code.ll", calls)
-    assert sorted(asked) == [0, 1, 2, 3]
+    features = ordering.of_llvm(tmp_path / "code.ll", calls)
+    assert sorted(features) == [0, 1, 2, 3]
     cost = ordering.NAMES.index("cost_estimate")
     module = ordering.Module(
         "a",
@@ -80,7 +80,7 @@ def test_what_a_head_gets_of_a_change(text: str, tmp_path: Path) -> None:
         100,
         np.array([5.0, -2.0, 0.0, 7.0]),
         np.zeros((4, 3)),
-        np.array([*asked.values()]),
+        np.array([*features.values()]),
         np.zeros((4, 1)),
     )
     over = ordering.threshold(module, 5)

@@ -29,13 +29,13 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     large = KeptFeatures("ir2vec", "", np.array(HASHES), {"ir2vec": np.full((5, 2), 1e6)}, "zeros")
     for one, kind in ((model("m", 0.5), np.float16), (large, np.float32)):
         one.save(tmp_path / "one.npz")
-        found = read_kept(tmp_path / "one.npz")
-        assert (found.source, found.digest, found.note) == (one.source, one.digest, one.note)
-        assert found.hashes.tolist() == HASHES
-        assert list(found.parts) == list(one.parts)
+        stored = read_kept(tmp_path / "one.npz")
+        assert (stored.source, stored.digest, stored.note) == (one.source, one.digest, one.note)
+        assert stored.hashes.tolist() == HASHES
+        assert list(stored.parts) == list(one.parts)
         for name, matrix in one.parts.items():
-            assert found.parts[name].dtype == kind
-            np.testing.assert_array_equal(found.parts[name], matrix)
+            assert stored.parts[name].dtype == kind
+            np.testing.assert_array_equal(stored.parts[name], matrix)
     assert [path.name for path in tmp_path.iterdir()] == ["one.npz"]
 
 
@@ -46,16 +46,16 @@ def test_rows_of_the_first_model_have_plain_names(tmp_path: Path) -> None:
     assert model_of(sources) == {"name": "b", "digest": "bb", "others": {"a": "aa"}}
     rows = ["text", "graph", "both"]
     assert sorted(known_rows(sources)) == sorted(["autophase", *rows, *(f"{row}:a" for row in rows)])
-    asked = ["no_code", "both", "both:a", "autophase"]
-    found = features_of(sources, [HASHES[3], HASHES[0], HASHES[4]], CONTEXT, asked)
-    assert [one.row for one in found] == asked
+    row_names = ["no_code", "both", "both:a", "autophase"]
+    features = features_of(sources, [HASHES[3], HASHES[0], HASHES[4]], CONTEXT, row_names)
+    assert [one.row for one in features] == row_names
     code = np.array([[3.0] * 3 + [-3.0] * 2, [0.0] * 5, [4.0] * 3 + [-4.0] * 2])
     sign = np.array([10.0] * 3 + [-10.0] * 2)
-    np.testing.assert_array_equal(found[0].matrix, CONTEXT)
-    np.testing.assert_array_equal(found[1].matrix, np.concatenate([CONTEXT, code + sign], axis=1))
-    np.testing.assert_array_equal(found[2].matrix, np.concatenate([CONTEXT, code], axis=1))
-    assert [one.context for one in found] == [2] * 4
-    assert found[3].note == "a note"
+    np.testing.assert_array_equal(features[0].matrix, CONTEXT)
+    np.testing.assert_array_equal(features[1].matrix, np.concatenate([CONTEXT, code + sign], axis=1))
+    np.testing.assert_array_equal(features[2].matrix, np.concatenate([CONTEXT, code], axis=1))
+    assert [one.context for one in features] == [2] * 4
+    assert features[3].note == "a note"
     with pytest.raises(TaskError, match="features of a, b; wanted: c"):
         read_all([tmp_path], "c")
 
@@ -78,9 +78,9 @@ def test_rows_of_a_model_that_a_compiler_taught_are_told() -> None:
 
 
 def test_pieces_that_come_later_are_put_behind() -> None:
-    found = model("m", hashes=HASHES[:2]).joined(model("m", 7.0, hashes=HASHES[2:]))
-    assert found.hashes.tolist() == HASHES
-    assert found.parts["text"][:, 0].tolist() == [0, 1, 7, 8, 9]
+    joined = model("m", hashes=HASHES[:2]).joined(model("m", 7.0, hashes=HASHES[2:]))
+    assert joined.hashes.tolist() == HASHES
+    assert joined.parts["text"][:, 0].tolist() == [0, 1, 7, 8, 9]
 
 
 def test_what_no_source_has_is_refused() -> None:

@@ -81,24 +81,24 @@ def test_figures_of_known_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     more = ("--said", str(tmp_path / "said.parquet"), "--head", str(tmp_path / "head"))
     monkeypatch.setattr(sys, "argv", ["evaluate.py", str(tmp_path), "-o", str(record), *more])
     script("evaluate").main()
-    found = json.loads(record.read_text(encoding="utf-8"))
-    assert (found["projects"], found["branches"], found["loops"]) == (2, 4, 4)
-    perfect, llvm, hand, shipped = (found["rows"][name] for name in ("perfect", "llvm", "hand", "vectors"))
+    figures = json.loads(record.read_text(encoding="utf-8"))
+    assert (figures["projects"], figures["branches"], figures["loops"]) == (2, 4, 4)
+    perfect, llvm, hand, shipped = (figures["rows"][name] for name in ("perfect", "llvm", "hand", "vectors"))
     assert perfect["missed"] == [pytest.approx(10 / 69, abs=1e-4)] * 3
     assert perfect["error"] == [0, 0, 0]
     # LLVM foresees both: loops go on, and nobody calls abort.
     assert llvm["missed"] == perfect["missed"]
     assert llvm["fewer"] == [0, 0, 0]
     assert perfect["trips"] == [0.5, 0.5, 0.5]  # 3.9 headers each time, not 30
-    assert found["commonest"] == found["seen"] == [0.5, 0.5, 0.5]
-    assert found["unseen"] == ["one", "two"]
+    assert figures["commonest"] == figures["seen"] == [0.5, 0.5, 0.5]
+    assert figures["unseen"] == ["one", "two"]
     # Of two branches trees learn no more than the mean, which is below a half: the second way, of 30 and of 1.
     assert hand["missed"] == shipped["missed"] == [pytest.approx(31 / 69, abs=1e-4)] * 3
-    said = pq.read_table(tmp_path / "said.parquet").to_pylist()
-    assert [(row["project"], row["block"]) for row in said] == [
+    predictions = pq.read_table(tmp_path / "said.parquet").to_pylist()
+    assert [(row["project"], row["block"]) for row in predictions] == [
         (name, block) for name in ("one", "two") for block in (1, 2)
     ]
-    assert all(0 < row["first"] < 0.5 for row in said)
+    assert all(0 < row["first"] < 0.5 for row in predictions)
     head, about = load_head(tmp_path / "head")
     assert about["projects"] == ["one", "two"]
     assert head.worth["trip_count"] == "of 2 projects, each unseen: 50 % [50, 50] of loops right, always 2 to 7: 50 %"

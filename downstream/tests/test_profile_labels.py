@@ -99,18 +99,18 @@ def rows(out: Path, name: str) -> list[dict[str, Any]]:
 
 
 def test_branches_have_exact_counts(out: Path) -> None:
-    found = [row for row in rows(out, "branches") if row["function"] == "work"]
-    assert {(row["project"], row["file"]) for row in found} == {("tiny", "work.c")}
+    branches = [row for row in rows(out, "branches") if row["function"] == "work"]
+    assert {(row["project"], row["file"]) for row in branches} == {("tiny", "work.c")}
     steps, odd = sum(RAN), sum(n // 2 for n in RAN)
-    assert [(row["line"], row["taken_first"], row["other"]) for row in found if not row["switch"]] == [
+    assert [(row["line"], row["taken_first"], row["other"]) for row in branches if not row["switch"]] == [
         (4, 2, len(RAN)),
         (5, steps, len(RAN)),
         (6, odd, steps - odd),
         (8, 0, steps),
     ]
     kinds = [sum(n % 4 == kind for n in RAN) for kind in (0, 1)]
-    assert [row["counts"] for row in found if row["switch"]] == [[len(RAN) - sum(kinds), *kinds]]
-    assert not any(row["saturated"] for row in found)
+    assert [row["counts"] for row in branches if row["switch"]] == [[len(RAN) - sum(kinds), *kinds]]
+    assert not any(row["saturated"] for row in branches)
 
 
 def test_loops_and_functions_have_exact_counts(out: Path) -> None:

@@ -96,10 +96,10 @@ def test_samples_are_of_instructions(repair: ModuleType, file: object) -> None:
     every = repair.sampled(file, 1)
     assert every.counts.tolist() == TRUE
     assert every.samples.tolist() == [4, 44, 40, 10, 40, 2]  # a phi is none
-    some = repair.sampled(file, 4)
-    np.testing.assert_allclose(some.rate, [0.5, 0.5, 0.5, 0.5, 0.5, 0.25])
-    assert 20 < some.samples.sum() < 50
-    assert some.samples.tolist() == repair.sampled(file, 4).samples.tolist()
+    sampled = repair.sampled(file, 4)
+    np.testing.assert_allclose(sampled.rate, [0.5, 0.5, 0.5, 0.5, 0.5, 0.25])
+    assert 20 < sampled.samples.sum() < 50
+    assert sampled.samples.tolist() == repair.sampled(file, 4).samples.tolist()
 
 
 def test_lines_carry_the_most_that_a_block_of_them_has(repair: ModuleType, file: object) -> None:
@@ -117,12 +117,12 @@ def test_moved_lines_find_what_stood_there_before(repair: ModuleType, file: obje
     moved = repair.carried(file, file.module, np.array(TRUE), moved=True)  # type: ignore[attr-defined]
     by_line = {11: 22, 12: 20, 13: 5, 14: 20, 15: 2}
     lines = [11, 11, 12, 13, 14, 15]
-    wanted = [
+    expected = [
         [float(by_line.get(line - added * (line >= place), -1)) for line in lines]
         for place in by_line
         for added in (1, 2, 3)
     ]
-    assert moved.counts.tolist() in wanted
+    assert moved.counts.tolist() in expected
     assert moved.counts.tolist() != [22, 22, 20, 5, 20, 2]
 
 
@@ -159,8 +159,8 @@ def test_tables_in_and_a_record_out(repair: ModuleType, file: object, tmp_path: 
 
     pq.write_table(pa.table({"project": ["p"], "file": ["f.c"], "function": ["_Z1fi"]}), tmp_path / "functions.parquet")
     pq.write_table(pa.table({"project": ["p"] * 2, "file": ["f.c"] * 2}), tmp_path / "branches.parquet")
-    said = {"project": ["p"] * 2, "file": ["f.c"] * 2, "block": [1, 2], "first": [0.9, 0.3]}
-    pq.write_table(pa.table(said), tmp_path / "said.parquet")
+    predictions = {"project": ["p"] * 2, "file": ["f.c"] * 2, "block": [1, 2], "first": [0.9, 0.3]}
+    pq.write_table(pa.table(predictions), tmp_path / "said.parquet")
     assert repair.chosen(tmp_path) == [("p", "f.c")]
     record = repair.measure(tmp_path, tmp_path / "said.parquet", [("p", "f.c")])
     assert {key: record[key] for key in ("projects", "files", "functions", "blocks")} == {

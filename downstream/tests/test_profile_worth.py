@@ -137,17 +137,17 @@ def test_a_program_end_to_end(worth: ModuleType, tmp_path: Path, monkeypatch: py
     worth.main([*words, str(tmp_path / "record.json")])
     record = json.loads((tmp_path / "record.json").read_text())
     assert record["failed"] == {}
-    told = {"files": 1, "branches": 2, "files_predicted": 1}
+    facts = {"files": 1, "branches": 2, "files_predicted": 1}
     assert record["facts"] == {
-        "predicted": told | {"predicted": 2},
-        "predicted_outside_loops": told | {"predicted": 1},  # not whether `i < 50000`
+        "predicted": facts | {"predicted": 2},
+        "predicted_outside_loops": facts | {"predicted": 1},  # not whether `i < 50000`
     }
-    found = record["programs"]["tiny"]
-    assert list(found) == ["none", "true", "true_branches", "inverted", "predicted", "predicted_outside_loops"]
-    for counts in found.values():
+    measured = record["programs"]["tiny"]
+    assert list(measured) == ["none", "true", "true_branches", "inverted", "predicted", "predicted_outside_loops"]
+    for counts in measured.values():
         # Twice, and what the program says is counted for instructions.
         assert (counts["jumps"], counts["mispredicted"], counts["fetch_misses"]) == (84, 6, 14)
-        assert counts["instructions"] == found["none"]["instructions"] > 20000
+        assert counts["instructions"] == measured["none"]["instructions"] > 20000
         assert counts["bytes"] > 100
     state = json.loads((work / "work" / "tiny" / "state.json").read_text())
     assert len({one["digest"] for one in state["found"].values()}) == 6

@@ -210,8 +210,8 @@ def write_blocks(root: Path, convolution: str = "") -> Path:
         for gpu in gpus:
             lines = [",".join([*names, "use_shmem", "time_ms"])]
             for block, time in (((x, y), 8.0), ((32, y), 4.0)):
-                own = ",".join(map(str, block[: len(names)]))
-                lines += [f"{own},0,{time}", f"{own},1,{2 * time}", f"{own},1,"]
+                block_text = ",".join(map(str, block[: len(names)]))
+                lines += [f"{block_text},0,{time}", f"{block_text},1,{2 * time}", f"{block_text},1,"]
             text = "\n".join(lines) + "\n" + (convolution if kernel == "convolution" else "")
             with gzip.open(folder / f"{kernel}-{gpu}.csv.gz", "wt") as stream:
                 stream.write(text)
@@ -282,8 +282,8 @@ def test_a_block_is_brought_to_another_gpu_of_the_same_kernel() -> None:
 def write_ir(folder: Path, names: Sequence[str], body: str = "") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for number, name in enumerate(names):
-        own = body or "".join(f"  %v{step} = add i32 %x, {step}\n" for step in range(number + 1))
-        (folder / f"{name}.ll").write_text(f"define i32 @f(i32 %x) {{\n{own}  ret i32 %x\n}}\n")
+        code = body or "".join(f"  %v{step} = add i32 %x, {step}\n" for step in range(number + 1))
+        (folder / f"{name}.ll").write_text(f"define i32 @f(i32 %x) {{\n{code}  ret i32 %x\n}}\n")
     return folder
 
 

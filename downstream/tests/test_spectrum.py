@@ -45,9 +45,9 @@ def test_reactions_tell_which_list_comes_next(monkeypatch: pytest.MonkeyPatch) -
     rows = spectrum.choosing(logs, context, np.arange(300), np.arange(300, 600), group)["rows"]
     oracle = 100 * -np.expm1(-(0.4 * 2 / 3 + 0.05 / 3))
     assert rows["all"]["saved"][-1][0] == pytest.approx(oracle)
-    for way in ("ridge", "trees", "neighbours"):
-        assert rows[f"cover, reactions, {way}"]["saved"][-1][0] == pytest.approx(oracle), way
-        assert rows[f"cover, size, {way}"]["saved"][-1][0] < oracle - 0.5, way
+    for head in ("ridge", "trees", "neighbours"):
+        assert rows[f"cover, reactions, {head}"]["saved"][-1][0] == pytest.approx(oracle), head
+        assert rows[f"cover, size, {head}"]["saved"][-1][0] < oracle - 0.5, head
     assert rows["fixed"]["fixed_lists"] == [1, 2]
 
 

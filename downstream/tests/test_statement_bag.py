@@ -11,9 +11,9 @@ TEXT = "define i32 @f(i32 %x) {\n  %a = add i32 %x, 3\n  %b = add i32 %a, 3\n  r
 
 
 def test_equal_statements_share_a_column_and_are_counted() -> None:
-    found = statement_bag(parse_ir(TEXT))
-    assert (found.shape, found.dtype) == ((COLUMNS,), np.float32)
-    np.testing.assert_allclose(np.sort(found[found > 0]), np.log1p([1, 2]), rtol=1e-6)
+    bag = statement_bag(parse_ir(TEXT))
+    assert (bag.shape, bag.dtype) == ((COLUMNS,), np.float32)
+    np.testing.assert_allclose(np.sort(bag[bag > 0]), np.log1p([1, 2]), rtol=1e-6)
 
 
 def test_names_say_nothing_and_constants_do() -> None:

@@ -51,9 +51,9 @@ def test_an_order_is_of_those_who_promise_about_as_much() -> None:
     promise = np.linspace(1.2, 1.0, 400)
     expected = np.stack([1 / promise, np.ones(400), np.full(400, 2.0)], axis=1)
     costs = np.array([[90.0, 100.0, 101.0]] * 200 + [[101.0, 100.0, 90.0]] * 200)
-    found = trials_of(expected, costs, 1, np.full(400, ""), np.arange(400).astype(str), 2)[""]
-    assert [trial.order for trial in found] == [(0, 2)] * 5 + [(2, 0)] * 5
-    assert [trial.promise for trial in found] == sorted((trial.promise for trial in found), reverse=True)
+    records = trials_of(expected, costs, 1, np.full(400, ""), np.arange(400).astype(str), 2)[""]
+    assert [trial.order for trial in records] == [(0, 2)] * 5 + [(2, 0)] * 5
+    assert [trial.promise for trial in records] == sorted((trial.promise for trial in records), reverse=True)
 
 
 def test_less_than_half_a_per_cent_is_nothing() -> None:
@@ -71,9 +71,9 @@ def test_only_so_many_settings_are_ranked() -> None:
 
 def test_parts_have_records_of_their_own_where_they_are_large_enough() -> None:
     parts = np.array(["function"] * 21 + ["module"] * 19)
-    found = trials(parts)
-    assert list(found) == ["function"]
-    assert sum(trial.answers for trial in found["function"]) == 21
+    records = trials(parts)
+    assert list(records) == ["function"]
+    assert sum(trial.answers for trial in records["function"]) == 21
 
 
 def test_no_group_is_tried_in_an_order_of_its_own() -> None:
@@ -88,9 +88,9 @@ def test_no_group_is_tried_in_an_order_of_its_own() -> None:
     part = np.repeat(["f", "m", "f"], [200, 20, 200])
     rows = np.r_[0:200, 0:20, 200:400]
     group = np.repeat(["a", "b", "c"], [200, 20, 200])
-    found = trials_of(expected[rows], costs[rows], 1, part, group, 1)
-    assert list(found) == ["f"]
-    assert found["f"][0].gains == (1.0,)
+    records = trials_of(expected[rows], costs[rows], 1, part, group, 1)
+    assert list(records) == ["f"]
+    assert records["f"][0].gains == (1.0,)
 
 
 def test_a_question_gets_the_record_of_those_that_promised_as_much() -> None:

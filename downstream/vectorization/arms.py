@@ -91,13 +91,18 @@ def main() -> None:
         run.go(advance)
     table = run.table()
     samples = [one for one in table.samples if not one.dropped]
-    found = figures(samples, {name: kernel.group for name, kernel in table.kernels.items()})
-    found["lines"] = [["the best of", "samples", "over LLVM's choice", "> 1.05x, %", "slower by 2 %, %"]]
-    for title, kept in [
-        (title, kept) for title, kept in found.items() if "change" in title or title.startswith("best")
+    record = figures(samples, {name: kernel.group for name, kernel in table.kernels.items()})
+    record["lines"] = [["the best of", "samples", "over LLVM's choice", "> 1.05x, %", "slower by 2 %, %"]]
+    for title, figures_of_group in [
+        (title, figures_of_group)
+        for title, figures_of_group in record.items()
+        if "change" in title or title.startswith("best")
     ]:
-        found["lines"] += [[f"**{title}**", "", "", "", ""], *([name, *_cells(one)] for name, one in kept.items())]
-    (HERE / "arms.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        record["lines"] += [
+            [f"**{title}**", "", "", "", ""],
+            *([name, *_cells(one)] for name, one in figures_of_group.items()),
+        ]
+    (HERE / "arms.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def figures(samples: list[MeasuredSample], group_of: Mapping[str, str]) -> dict[str, Any]:
@@ -131,8 +136,8 @@ def figures(samples: list[MeasuredSample], group_of: Mapping[str, str]) -> dict[
             steps[Hint(*have[-1]).pragma()] = best(have, rows)
         return steps
 
-    found: dict[str, Any] = {"samples": len(samples), "groups": int(group.max()) + 1}
-    found["best of each sample"] = {
+    record: dict[str, Any] = {"samples": len(samples), "groups": int(group.max()) + 1}
+    record["best of each sample"] = {
         "width x count": best(GRID),
         **{name: best(each) for name, each in FAMILIES.items()},
         **{f"width x count, and {name}": best([*GRID, *each]) for name, each in FAMILIES.items()},
@@ -141,14 +146,14 @@ def figures(samples: list[MeasuredSample], group_of: Mapping[str, str]) -> dict[
     fixed = np.array(
         [len({one.measured_as[place[cell]] for cell in GRID} | {one.measured_as[0]}) == 1 for one in samples]
     )
-    found["loops that width x count changes, and one unroll count more each"] = one_by_one(GRID, every[~fixed])
-    found["loops that it does not change, and one unroll count more each"] = one_by_one([], every[fixed])
-    own = [place.get((*one.effective[0][:2], 0), -1) for one in samples]
-    forced = np.array([row if row >= 0 and np.isfinite(report[at, row]) else 0 for at, row in enumerate(own)])
-    found["LLVM's own pair, forced"] = gain(forced) | {"forced": int((forced > 0).sum())}
-    whole = {setting: np.where(np.isfinite(report[:, row]), row, 0) for setting, row in place.items() if row}
-    found["always"] = {Hint(*setting).pragma(): gain(choice) for setting, choice in whole.items()}
-    return found
+    record["loops that width x count changes, and one unroll count more each"] = one_by_one(GRID, every[~fixed])
+    record["loops that it does not change, and one unroll count more each"] = one_by_one([], every[fixed])
+    llvm_row = [place.get((*one.effective[0][:2], 0), -1) for one in samples]
+    forced = np.array([row if row >= 0 and np.isfinite(report[at, row]) else 0 for at, row in enumerate(llvm_row)])
+    record["LLVM's own pair, forced"] = gain(forced) | {"forced": int((forced > 0).sum())}
+    row_of_setting = {setting: np.where(np.isfinite(report[:, row]), row, 0) for setting, row in place.items() if row}
+    record["always"] = {Hint(*setting).pragma(): gain(choice) for setting, choice in row_of_setting.items()}
+    return record
 
 
 def _cells(one: Mapping[str, Any]) -> list[str]:

@@ -66,7 +66,7 @@ def chosen(kernel: MeasuredKernel, bits: int, toolchain: Toolchain) -> tuple[tup
     if module is None:
         return None
     text = marked(module)[0]
-    return tuple(choice(module, kernel.region, asked, bits) for asked in (text, with_weights(module, text)))
+    return tuple(choice(module, kernel.region, ir, bits) for ir in (text, with_weights(module, text)))
 
 
 def gain(sample: MeasuredSample, setting: tuple[int, int], default: int) -> float:
@@ -94,13 +94,13 @@ def figures(folder: Path, toolchain: Toolchain) -> dict[str, Any]:
     with progress(folder.name, len(samples)) as advance:
         for sample in samples:
             kernel = table.kernels[sample.kernel]
-            both = chosen(kernel, int(task.part_context[sample.part]["vector_bits"]), toolchain)
+            settings = chosen(kernel, int(task.part_context[sample.part]["vector_bits"]), toolchain)
             advance()
-            unknown += both is None
+            unknown += settings is None
             default = task.space.default
-            differs = both is not None and both[0] != both[1]
+            differs = settings is not None and settings[0] != settings[1]
             changed += differs
-            logs.append(gain(sample, both[1], default) if both is not None and differs else 0.0)
+            logs.append(gain(sample, settings[1], default) if settings is not None and differs else 0.0)
             best = int(np.nanargmin(sample.label))
             oracle.append(float(np.log(sample.report[default] / sample.report[best])))
             groups.append(kernel.group)

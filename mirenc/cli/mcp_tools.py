@@ -305,7 +305,7 @@ class Tools:
         ``function`` selects by name; of a single function the loops and the first instructions are listed, too.
         """
         given, wanted = self._given(file, code), _pattern(function)
-        module = read_ir(module, options=_OPTIONS)
+        module = read_ir(given, options=_OPTIONS)
         rows = [
             one for one in functions_of(given.name, module, {}) if wanted.search(one.name) or wanted.search(one.symbol)
         ]

@@ -80,15 +80,15 @@ def test_a_student_learns_and_a_run_starts_from_it(
     script: ModuleType, recipe: Any, corpus: Corpus, short_run: PretrainConfig, tmp_path: Path
 ) -> None:
     targets, out = folders(tmp_path, "targets", "out")
-    found = script.distil(recipe, corpus, targets, out, CPU, 1)
+    figures = script.distil(recipe, corpus, targets, out, CPU, 1)
     # An untrained student's vectors have nothing to do with the teacher's: a cosine of 0.
-    assert found["training"]["mean"] > 0.4
-    assert found["held_out"]["mean"] > 0.2
-    assert -1 <= found["held_out"]["p5"] < found["held_out"]["mean"] <= 1
-    assert found["epochs"] == pytest.approx(150 * 16 / 300)
-    assert found["seconds"]["training"] > 0
-    assert found["encoding"]["times"] > 0
-    assert 0 <= found["mlm"]["accuracy"] <= 1
+    assert figures["training"]["mean"] > 0.4
+    assert figures["held_out"]["mean"] > 0.2
+    assert -1 <= figures["held_out"]["p5"] < figures["held_out"]["mean"] <= 1
+    assert figures["epochs"] == pytest.approx(150 * 16 / 300)
+    assert figures["seconds"]["training"] > 0
+    assert figures["encoding"]["times"] > 0
+    assert 0 <= figures["mlm"]["accuracy"] <= 1
 
     # Shapes of text and statement vectors fit; the graph encoder, of another width, starts anew.
     config = PretrainConfig.from_dict({**short_run.model_dump(), "text": {"kind": "convolution", **TEXT}})
@@ -97,12 +97,12 @@ def test_a_student_learns_and_a_run_starts_from_it(
     learned = {corpus.projects[module] for module in corpus.split(script.HELD_OUT, script.SEED)[0]}
     record = (BEFORE, Source("distilled", "distillation", tuple(sorted(learned))))
     assert read_provenance(out / "model") == record
-    own = Trainer(config, corpus, tmp_path / "own").model.state_dict()
+    untaught = Trainer(config, corpus, tmp_path / "own").model.state_dict()
     trainer = Trainer(begun, corpus, tmp_path / "run")
     assert trainer.started_from is not None
     assert trainer.started_from["part"] == "text"
     for name, value in trainer.model.state_dict().items():
-        expected = distilled[name] if name.startswith(("text.", "mlm.")) else own[name].numpy()
+        expected = distilled[name] if name.startswith(("text.", "mlm.")) else untaught[name].numpy()
         np.testing.assert_array_equal(value.numpy(), expected, err_msg=name)
     trainer.run()
     card = (package(trainer, tmp_path / "model", name="model") / "MODEL_CARD.md").read_text()
@@ -137,8 +137,8 @@ def test_a_stopped_distillation_goes_on(
     assert seen[8:] == [6, 7, 8]
     lines = [json.loads(line) for line in (two / "metrics.jsonl").read_text().splitlines()]
     assert [line["step"] for line in lines] == [3, 6, 9]
-    whole, resumed = (load_files(folder / "model").weights for folder in (one, two))
-    for name, value in whole.items():
+    uninterrupted, resumed = (load_files(folder / "model").weights for folder in (one, two))
+    for name, value in uninterrupted.items():
         np.testing.assert_array_equal(value, resumed[name], err_msg=name)
     with pytest.raises(ConfigError, match="another configuration"):
         script.distil(recipe, corpus, targets, two, CPU, 1)
@@ -156,19 +156,19 @@ def test_the_teachers_vectors_are_made_once(
     first = few.copy()
     with (folder / "targets.f16").open("ab") as stream:
         stream.write(b"cut")  # off in the middle of a row
-    asked: list[int] = []
+    encoded_rows: list[int] = []
     encode = script.encoding.statement_vectors
     monkeypatch.setattr(
         script.encoding,
         "statement_vectors",
-        lambda model, corpus, rows, **how: asked.extend(rows) or encode(model, corpus, rows, **how),
+        lambda model, corpus, rows, **options: encoded_rows.extend(rows) or encode(model, corpus, rows, **options),
     )
     more, _ = script.targets(files, corpus, rows[:100], folder, CPU)
-    assert asked == rows[40:100].tolist()
+    assert encoded_rows == rows[40:100].tolist()
     np.testing.assert_array_equal(more[:40], first)
-    whole, _ = script.targets(files, corpus, rows[:100], other, CPU)
-    assert whole.shape == (100, 32)
-    np.testing.assert_allclose(more.astype(np.float32), whole.astype(np.float32), atol=1e-2)
+    vectors, _ = script.targets(files, corpus, rows[:100], other, CPU)
+    assert vectors.shape == (100, 32)
+    np.testing.assert_allclose(more.astype(np.float32), vectors.astype(np.float32), atol=1e-2)
     again, _ = script.targets(files, corpus, rows[:60], folder, CPU)
     np.testing.assert_array_equal(again, more[:60])
     (folder / "targets.json").write_text('{"teacher": "another", "corpus": "", "seconds": 1}')
@@ -179,8 +179,8 @@ def test_the_teachers_vectors_are_made_once(
 def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleType, recipe: Any, corpus: Corpus) -> None:
     rows = script.choose(corpus, *corpus.split(script.HELD_OUT, script.SEED))[0][:256]
     model = MIREncoder(recipe.student(load_files(recipe.teacher)))
-    wanted = script.Wanted.split(rows, rows[:0], np.zeros((256, 32), np.float16))
-    training = script.Distillation(recipe, model, corpus, wanted, CPU)
+    teacher_vectors = script.Wanted.split(rows, rows[:0], np.zeros((256, 32), np.float16))
+    training = script.Distillation(recipe, model, corpus, teacher_vectors, CPU)
     for epoch in range(2):
         batches = [training.batch(step) for step in range(16 * epoch, 16 * epoch + 16)]
         assert sorted(np.concatenate(batches)) == list(range(256))
@@ -201,8 +201,8 @@ def test_unfitting_inputs_are_refused(script: ModuleType, recipe: Any, corpus: C
 def test_nearness_worked_by_hand(script: ModuleType) -> None:
     """About the mean (1, 1) the teacher's are (3, 4) and (0, 2), the student's, spread by (1, 2), (3, 4) and (2, 0)."""
     teachers = np.array([[4.0, 5.0], [1.0, 3.0]], np.float16)
-    found = np.array([[3.0, 2.0], [2.0, 0.0]], np.float32)
+    predicted = np.array([[3.0, 2.0], [2.0, 0.0]], np.float32)
     none = np.zeros(0)
-    wanted = script.Wanted(none, none, none, none, np.ones(2, np.float32), np.array([1.0, 2.0], np.float32))
-    cosines = wanted.nearness(found, teachers)
+    teacher_vectors = script.Wanted(none, none, none, none, np.ones(2, np.float32), np.array([1.0, 2.0], np.float32))
+    cosines = teacher_vectors.nearness(predicted, teachers)
     assert cosines == {"statements": 2, "mean": pytest.approx(0.5), "p5": pytest.approx(0.05)}

@@ -80,15 +80,15 @@ def test_a_pool_drawn_at_random_in_expectation(script: ModuleType, nearer: int, 
         for pool in itertools.combinations(range(others), drawn):
             rank = 1 + sum(each < nearer + before for each in pool)
             recall, reciprocal, cases = recall + (rank == 1), reciprocal + 1 / rank, cases + 1
-    found = script.expected(np.array([nearer]), np.array([equal]), others, drawn)
-    np.testing.assert_allclose(found["recall_at_1"], recall / cases)
-    np.testing.assert_allclose(found["mrr"], reciprocal / cases)
+    figures = script.expected(np.array([nearer]), np.array([equal]), others, drawn)
+    np.testing.assert_allclose(figures["recall_at_1"], recall / cases)
+    np.testing.assert_allclose(figures["mrr"], reciprocal / cases)
 
 
 def test_all_drawn_is_the_rank_itself(script: ModuleType) -> None:
-    found = script.expected(np.array([0, 1, 4]), np.zeros(3, dtype=int), 6, 6)
-    np.testing.assert_allclose(found["recall_at_1"], [1, 0, 0])
-    np.testing.assert_allclose(found["mrr"], [1, 1 / 2, 1 / 5])
+    figures = script.expected(np.array([0, 1, 4]), np.zeros(3, dtype=int), 6, 6)
+    np.testing.assert_allclose(figures["recall_at_1"], [1, 0, 0])
+    np.testing.assert_allclose(figures["mrr"], [1, 1 / 2, 1 / 5])
 
 
 def test_who_stands_before_a_querys_own(script: ModuleType) -> None:
@@ -108,12 +108,12 @@ def test_settings_draw_the_builds_they_name(script: ModuleType) -> None:
     assert drawn("O0-O2", "f", every) == (("a", "O0"), ("b", "O2"))
     assert drawn("O3-Os", "f", [("c", "Os"), ("c", "O3")]) == (("c", "O3"), ("c", "Os"))
     assert drawn("O0-O2", "f", [("a", "O0"), ("a", "O2")]) is None
-    both = {str(number): drawn("XM", str(number), every) for number in range(300)}
-    assert all(one != other for one, other in both.values())
-    assert {one for pair in both.values() for one in pair} == set(every)
+    drawn_pairs = {str(number): drawn("XM", str(number), every) for number in range(300)}
+    assert all(one != other for one, other in drawn_pairs.values())
+    assert {one for pair in drawn_pairs.values() for one in pair} == set(every)
     # Drawn of all that there could be: what else a program has does not matter, and what lacks one of the two is out.
-    assert all(drawn("XM", program, pair) == pair for program, pair in both.items())
-    assert all(drawn("XM", program, every.keys() - {pair[0]}) is None for program, pair in both.items())
+    assert all(drawn("XM", program, pair) == pair for program, pair in drawn_pairs.items())
+    assert all(drawn("XM", program, every.keys() - {pair[0]}) is None for program, pair in drawn_pairs.items())
     assert {level for number in range(99) for _, level in script.drawn_builds("XM", number, ["flang"])} == {
         *("O0", "O1", "O2", "O3")
     }
@@ -124,8 +124,8 @@ def test_only_what_settings_draw_is_compiled(script: ModuleType, monkeypatch: py
     compile_pairs = importlib.import_module("compile_pairs")
     program = Program("p", "src/x.c", "c", "a", Path(), {})
     query, candidate = script.drawn_builds("XM", ("p", "src__x.c.ll"), ["a", "b"])
-    wanted = {name: compile_pairs.drawn_levels(["O0-Oz", "XM"], ["a", "b"], name, program) for name in ("a", "b")}
-    assert {(name, level) for name, some in wanted.items() for level in some} == {
+    drawn = {name: compile_pairs.drawn_levels(["O0-Oz", "XM"], ["a", "b"], name, program) for name in ("a", "b")}
+    assert {(name, level) for name, levels in drawn.items() for level in levels} == {
         ("a", "O0"),
         ("b", "Oz"),
         query,
@@ -196,8 +196,10 @@ define i32 @stays(i32 %x) {
 def test_scores_take_the_forms_of_the_rule(script: ModuleType, forms: Any) -> None:
     builds = [(("a", "O0"), ("b", "Oz")), (("a", "Os"), ("b", "O2"))]
     pairs = [
-        script.Pair(("p", "f", str(at)), both, tuple(forms.Place(f"{at}{side}", "plain", 0, 9, b"") for side in (0, 1)))
-        for at, both in enumerate(builds)
+        script.Pair(
+            ("p", "f", str(at)), both_builds, tuple(forms.Place(f"{at}{side}", "plain", 0, 9, b"") for side in (0, 1))
+        )
+        for at, both_builds in enumerate(builds)
     ]
 
     class AllThere:
@@ -220,9 +222,9 @@ def test_ir_that_a_folder_keeps_once_is_there_at_both_levels(forms: Any, tmp_pat
     with IRFolder(tmp_path / "a") as folder:
         for level, digest in (("O0", "1"), ("O2", "2"), ("O3", "2")):
             folder.add(IRRecord("p", "1", "src/x.c", "c", level, "a", digest, 9, "ok"), b"; IR")
-    found = forms.programs_of(tmp_path, ["a"], ["O0", "O2", "O3"])
+    programs = forms.programs_of(tmp_path, ["a"], ["O0", "O2", "O3"])
     places = {("a", "O0"): "a/p/O0/src__x.c.ll", ("a", "O2"): "a/p/O2/src__x.c.ll", ("a", "O3"): "a/p/O2/src__x.c.ll"}
-    assert found == {("p", "src__x.c.ll"): places}
+    assert programs == {("p", "src__x.c.ll"): places}
 
 
 def test_a_run_in_miniature(script: ModuleType, monkeypatch: pytest.MonkeyPatch, pairs: Path) -> None:
@@ -230,8 +232,8 @@ def test_a_run_in_miniature(script: ModuleType, monkeypatch: pytest.MonkeyPatch,
     record = run(script, monkeypatch, pairs, *levels)
     assert record["programs"] == 4
     assert record["unread"] == []
-    for way in record["names"].values():
-        main = way["O0-O2"]
+    for by_setting in record["names"].values():
+        main = by_setting["O0-O2"]
         assert main["projects"] == {"C": 3}
         assert main["files"] == 4
         assert main["functions"] == main["by"]["C"] == sum(main["by"][size] for size in script.SIZES) > 10
@@ -249,13 +251,13 @@ def test_a_run_in_miniature(script: ModuleType, monkeypatch: pytest.MonkeyPatch,
         # By chance one in more than ten.
         assert rows[script.MODEL]["large"]["recall_at_1"][0] > 0.5
     # What is kept is not read again, and makes the same record; newer IR is read.
-    kept = {path: path.stat().st_mtime_ns for path in (pairs.parent / "work").glob("*/mirenc-search-*/**/*.npz")}
-    assert len(kept) == 16 * 2 * 2  # forms, ways with names
+    stamps = {path: path.stat().st_mtime_ns for path in (pairs.parent / "work").glob("*/mirenc-search-*/**/*.npz")}
+    assert len(stamps) == 16 * 2 * 2  # forms, ways with names
     assert run(script, monkeypatch, pairs, *levels) == record
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
     changed = pairs / "clang-14" / "two" / "O0" / "reduce.c.ll"
-    os.utime(changed, ns=(changed.stat().st_atime_ns, max(kept.values()) + 10**9))
+    os.utime(changed, ns=(changed.stat().st_atime_ns, max(stamps.values()) + 10**9))
     run(script, monkeypatch, pairs, *levels)
-    again = {path for path, stamp in kept.items() if path.stat().st_mtime_ns != stamp}
+    again = {path for path, stamp in stamps.items() if path.stat().st_mtime_ns != stamp}
     assert {path.name for path in again} == {"reduce.c.ll.npz"}
     assert len(again) == 2 * 2

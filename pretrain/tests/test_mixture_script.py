@@ -26,9 +26,9 @@ def test_map_at_r_by_hand(script: ModuleType) -> None:
 
 
 def test_labels_are_what_pairs_join(script: ModuleType) -> None:
-    found = script.labels_of(np.array([[0, 3], [3, 4]]), 6)
-    assert found[0] == found[3] == found[4]
-    assert len(set(found[[0, 1, 2, 5]].tolist())) == 4
+    labels = script.labels_of(np.array([[0, 3], [3, 4]]), 6)
+    assert labels[0] == labels[3] == labels[4]
+    assert len(set(labels[[0, 1, 2, 5]].tolist())) == 4
 
 
 def write(path: Path, text: str) -> None:

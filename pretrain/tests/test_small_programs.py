@@ -72,8 +72,8 @@ def test_twenty_tasks_of_five_solutions_in_two_languages(checker: ModuleType) ->
     for path in programs:
         assert len(path.read_text(encoding="utf-8").splitlines()) in checker.LINES, path
         assert (path.parent / "a.in").exists()
-    for given in checker.FOLDER.glob("*/*.in"):
-        assert given.with_suffix(".out").read_text(encoding="utf-8").strip(), given
+    for input_file in checker.FOLDER.glob("*/*.in"):
+        assert input_file.with_suffix(".out").read_text(encoding="utf-8").strip(), input_file
 
 
 def test_no_two_programs_are_one_text(checker: ModuleType) -> None:
@@ -93,7 +93,7 @@ def test_a_sample_compiles_without_a_warning_and_prints_what_is_expected(checker
 
 @pytest.mark.needs("clang-19")
 @pytest.mark.parametrize(
-    ("source", "expected", "said"),
+    ("source", "expected", "problem"),
     [
         (COUNTING, "6\n", ""),
         (COUNTING, "  6", ""),
@@ -104,15 +104,15 @@ def test_a_sample_compiles_without_a_warning_and_prints_what_is_expected(checker
     ],
 )
 def test_the_check_finds(
-    checker: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str, expected: str, said: str
+    checker: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str, expected: str, problem: str
 ) -> None:
     monkeypatch.setattr(checker, "LINES", range(1, 91))
     monkeypatch.setattr(checker, "_SECONDS", 1 if "for (;;)" in source else 10)
     (tmp_path / "1.c").write_text(source, encoding="utf-8")
     (tmp_path / "a.in").write_text("1 2\n3\n", encoding="utf-8")
     (tmp_path / "a.out").write_text(expected, encoding="utf-8")
-    found = checker.check(tmp_path / "1.c", "clang-19")
-    assert said in found if said else found == ""
+    report = checker.check(tmp_path / "1.c", "clang-19")
+    assert problem in report if problem else report == ""
 
 
 def test_hidden_names_leave_the_program_as_it_is(scripts: dict[str, ModuleType]) -> None:
@@ -131,8 +131,8 @@ def test_hidden_names_leave_the_program_as_it_is(scripts: dict[str, ModuleType])
 def test_map_at_r_by_hand(figures: ModuleType) -> None:
     right = np.array([True, False, True, True, False])
     # Ranked: right, wrong, right; the third right one comes too late. (1/1 + 0 + 2/3) / 3.
-    found = figures.ranking_figures(np.array([0.9, 0.8, 0.7, 0.1, 0.2]), right)
-    np.testing.assert_allclose(found, [(1 + 2 / 3) / 3, 1])
+    ranking = figures.ranking_figures(np.array([0.9, 0.8, 0.7, 0.1, 0.2]), right)
+    np.testing.assert_allclose(ranking, [(1 + 2 / 3) / 3, 1])
     np.testing.assert_array_equal(figures.ranking_figures(np.ones(5), right), [(1 / 3) / 3, 0])
 
 
@@ -172,8 +172,8 @@ def test_vectors_that_tell_the_task_are_perfect_and_equal_ones_find_nothing(figu
 def test_a_program_itself_is_found_among_all_others(figures: ModuleType) -> None:
     programs = small_bank(figures)
     sources = sorted({program.source for program in programs})
-    own = np.array([[program.source == source for source in sources] for program in programs], dtype=np.float64)
-    (row,) = figures.pooled_rows({("own", "plain"): figures.Method("own", own, [own])}, programs)
+    identity = np.array([[program.source == source for source in sources] for program in programs], dtype=np.float64)
+    (row,) = figures.pooled_rows({("own", "plain"): figures.Method("own", identity, [identity])}, programs)
     assert row["settings"]["itself, -O0 to -O2"]["recall_at_1"]["mean"] == 1
     assert row["settings"]["-O0 to -O2"]["recall_at_1"]["mean"] == 0  # the program itself is no answer there
 
@@ -191,13 +191,13 @@ def test_a_row_stands_above_all_bags_or_below_one(figures: ModuleType, bags: lis
 
 
 def test_ir_for_ir2vec_has_no_newer_attributes(scripts: dict[str, ModuleType]) -> None:
-    given = "  %3 = getelementptr inbounds nuw i8, ptr %0, i64 8\n  %4 = trunc nuw nsw i64 %1 to i32\n"
-    given += (
+    newer = "  %3 = getelementptr inbounds nuw i8, ptr %0, i64 8\n  %4 = trunc nuw nsw i64 %1 to i32\n"
+    newer += (
         "declare void @f(ptr writeonly captures(none) initializes((0, 8), (16, 24)), i8) memory(errnomem: write) #7\n"
     )
     expected = "  %3 = getelementptr inbounds i8, ptr %0, i64 8\n  %4 = trunc i64 %1 to i32\n"
     expected += "declare void @f(ptr writeonly, i8) #7\n"
-    assert scripts["compare_programs"].older(given) == expected
+    assert scripts["compare_programs"].older(newer) == expected
     assert scripts["compare_programs"].older("add <2 x i64> %a, splat (i64 2)") == "add <2 x i64> %a, zeroinitializer"
 
 
@@ -215,6 +215,6 @@ def test_a_map_is_fitted_on_its_rows_alone(figures: ModuleType) -> None:
     np.testing.assert_allclose(long, np.hstack([white, 3 * white]), atol=1e-5)
     changed = block.copy()
     changed[400:] *= 7
-    for given in (None, pairs):
-        before, after = (figures.fitted(figures.Method("m", b, [b]), rows, given) for b in (block, changed))
+    for fitting_pairs in (None, pairs):
+        before, after = (figures.fitted(figures.Method("m", b, [b]), rows, fitting_pairs) for b in (block, changed))
         np.testing.assert_array_equal(before[:400], after[:400])

@@ -53,8 +53,8 @@ def test_each_variant_lacks_what_its_name_says(script: ModuleType, recipe: dict[
         script.VARIANTS[name](values)
         return PretrainConfig.from_dict(values)
 
-    whole = config("whole")
-    assert whole.taught is not None
+    complete = config("whole")
+    assert complete.taught is not None
     assert config("no compiler").taught is None
     assert (config("no compiler").compiler.steps, config("no compiler").igm.steps) == (0, 3)
     assert config("no distillation").start_from is None
@@ -64,8 +64,8 @@ def test_each_variant_lacks_what_its_name_says(script: ModuleType, recipe: dict[
     assert config("only fires").answers.kinds == ("fires",)
     assert config("without fires").answers.kinds == ("sizes", "lists")
     # Nothing else differs.
-    assert config("no sums").model_copy(update={"graph": whole.graph}) == whole
-    assert config("only sizes").model_copy(update={"answers": whole.answers}) == whole
+    assert config("no sums").model_copy(update={"graph": complete.graph}) == complete
+    assert config("only sizes").model_copy(update={"answers": complete.answers}) == complete
     assert recipe["igm"]["steps"] == 1
 
 
@@ -77,9 +77,9 @@ def test_without_direction_an_edge_is_the_same_both_ways_and_only_then(script: M
 
     def heard(edges: torch.Tensor) -> list[tuple[int, int, int]]:
         seen: list[Neighbours] = []
-        own = TorchLayers.neighbours
+        original = TorchLayers.neighbours
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(TorchLayers, "neighbours", lambda *given: seen.append(own(*given)) or seen[-1])
+            patch.setattr(TorchLayers, "neighbours", lambda *arguments: seen.append(original(*arguments)) or seen[-1])
             zeros = torch.zeros(3, dtype=torch.int64)
             data = IRData(
                 node_kind=zeros, node_argument=zeros, edge_index=edges, edge_flow=flow, edge_position=position
@@ -102,17 +102,17 @@ def test_features_are_those_of_the_trained_model(
 ) -> None:
     trainer = Trainer(PretrainConfig.from_dict(recipe), corpus, tmp_path)
     trainer.run()
-    kept = script.features_of(trainer, trainer.answers, "whole-0")
+    features = script.features_of(trainer, trainer.answers, "whole-0")
     state = {name: value.numpy() for name, value in trainer.model.state_dict().items()}
     runtime = NumpyRuntime(trainer.model_config, state)
-    row_of = {name: row for row, name in enumerate(kept.hashes.tolist())}
+    row_of = {name: row for row, name in enumerate(features.hashes.tolist())}
     for piece in (0, 5, 23):
         sample = make_sample(parse_ir(ir_of(piece)), corpus.tokenizer)
         pools = module_pools(sample, trainer.model_config.pooling.weighting)
         expected, row = runtime.forward(sample, pools), row_of[hash_of_ir(ir_of(piece))]
         text = np.concatenate([expected.text[0], np.log1p(pools.counts(sample.node_kind)[0])])
         for name, value in (("text", text), ("graph", expected.graph[0]), ("taught", expected.taught[0])):
-            np.testing.assert_allclose(kept.parts[name][row], value, rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(features.parts[name][row], value, rtol=1e-4, atol=1e-4)
 
 
 def test_a_study_is_run_once_and_becomes_a_table(
@@ -135,8 +135,8 @@ def test_a_study_is_run_once_and_becomes_a_table(
     monkeypatch.setattr(script, "Corpus", SimpleNamespace(load=lambda folder: corpus))
     monkeypatch.setattr(sys, "argv", command)
     script.main()
-    found = {path.stem for path in study.glob("*.json")}
-    assert found == {"whole-1", "no_compiler-1", "no_direction-1"}
+    names = {path.stem for path in study.glob("*.json")}
+    assert names == {"whole-1", "no_compiler-1", "no_direction-1"}
     assert set(read_kept(study / "features" / "whole-1.npz").parts) == {"text", "graph", "taught"}
     assert set(read_kept(study / "features" / "no_compiler-1.npz").parts) == {"text", "graph"}
     monkeypatch.setattr(script, "run", pytest.fail)

@@ -24,10 +24,10 @@ def test_builds_of_equal_ir_count_each(script: ModuleType, tmp_path: Path) -> No
         add(folder, "b.c", "Os", REGISTERS + "; its attributes were taken off\n", project="q")
         folder.add(IRRecord("p", "1", "c.c", "c", "O0", "clang-19", "", 0, "failed"))
     script.main([str(tmp_path / "out"), f"written={tmp_path / 'pairs'}"])
-    found = json.loads((tmp_path / "out.json").read_text())["written"]
-    assert (found["projects"], found["builds"], found["right"], found["unread"]) == (2, 6, 0.6667, 0)
-    assert found["same"] == 1  # -O1, whose IR is that of -O2; no compiler made that of b.c at -O2
-    assert found["modules"] == {
+    record = json.loads((tmp_path / "out.json").read_text())["written"]
+    assert (record["projects"], record["builds"], record["right"], record["unread"]) == (2, 6, 0.6667, 0)
+    assert record["same"] == 1  # -O1, whose IR is that of -O2; no compiler made that of b.c at -O2
+    assert record["modules"] == {
         "O0": {"O0": 1},
         "O1": {"O2": 1},
         "O2": {"O2": 1},
@@ -35,8 +35,8 @@ def test_builds_of_equal_ir_count_each(script: ModuleType, tmp_path: Path) -> No
         "Os": {"O2": 1},
         "Oz": {"Os": 1},
     }
-    assert found["languages"] == {"c": {"builds": 6, "right": 0.6667}}
-    assert found["functions"]["levels"]["O1"] == 0.0
+    assert record["languages"] == {"c": {"builds": 6, "right": 0.6667}}
+    assert record["functions"]["levels"]["O1"] == 0.0
 
 
 def test_a_cap_takes_the_same_sources_at_every_level(script: ModuleType, tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_cap_takes_the_same_sources_at_every_level(script: ModuleType, tmp_pat
         for number in range(9):
             for level, ir in {"O0": MEMORY, "Oz": SMALL}.items():
                 add(folder, f"{number}.c", level, ir.replace("@f", f"@f{number}"))
-    found = script.measured(tmp_path / "pairs", 4)
-    assert found["modules"] == {"O0": {"O0": 4}, "Oz": {"Os": 4}}
+    record = script.measured(tmp_path / "pairs", 4)
+    assert record["modules"] == {"O0": {"O0": 4}, "Oz": {"Os": 4}}
     files = {build.file for _, builds in script.builds_of(tmp_path / "pairs" / "clang-19", 4) for build in builds}
     assert len(files) == 4

@@ -51,27 +51,27 @@ def test_a_model_with_a_table_of_its_own(
         f'[[domains]]\nfolder = "{code / "O0"}"\n',
         encoding="utf-8",
     )
-    made = tmp_path / "mirenc-fast"
+    out = tmp_path / "mirenc-fast"
     with pytest.raises(SystemExit, match="mirenc-fast learned from code"):
-        run(script, monkeypatch, "mirenc-fast", recipe, "-o", made, "--held-out", code)
+        run(script, monkeypatch, "mirenc-fast", recipe, "-o", out, "--held-out", code)
     unseen = shutil.copytree(code, tmp_path / "unseen")
-    run(script, monkeypatch, "mirenc-fast", recipe, "-o", made, "--held-out", unseen)
-    before, after = read_provenance(find_model("mirenc-fast")), read_provenance(made)
+    run(script, monkeypatch, "mirenc-fast", recipe, "-o", out, "--held-out", unseen)
+    before, after = read_provenance(find_model("mirenc-fast")), read_provenance(out)
     assert before is not None
     assert after == (*before, Source("mirenc-fast", "words", ("code",)))
-    shipped, found = load_files("mirenc-fast"), load_files(made)
+    shipped, remade = load_files("mirenc-fast"), load_files(out)
     # Nothing but the table moves, and how much names count in a module.
     assert shipped.config.lexical is not None
     lexical = shipped.config.lexical.model_copy(update={"module_names": 0.5, "whiten": True})
-    assert found.config == shipped.config.model_copy(update={"lexical": lexical})
-    assert found.config.lexical is not None
-    assert found.features_digest == shipped.features_digest
+    assert remade.config == shipped.config.model_copy(update={"lexical": lexical})
+    assert remade.config.lexical is not None
+    assert remade.features_digest == shipped.features_digest
     fitted = {"lexical_idf", "whiten_lexical.mean", "whiten_lexical.matrix"}
-    assert found.weights.keys() == shipped.weights.keys() | fitted
+    assert remade.weights.keys() == shipped.weights.keys() | fitted
     for name in shipped.weights.keys() - fitted:
-        np.testing.assert_array_equal(found.weights[name], shipped.weights[name], err_msg=name)
+        np.testing.assert_array_equal(remade.weights[name], shipped.weights[name], err_msg=name)
     # About the means of both kinds, words are as long as the model says; no direction is far longer than the others.
-    encoder = load(made, cache=False, options=ReadOptions(form="plain"))
+    encoder = load(out, cache=False, options=ReadOptions(form="plain"))
     files = sorted(code.rglob("*.ll"))
     plain, mapped = (
         np.concatenate([encoder.embed_parts(file, level="function", whiten=white).lexical for file in files])
@@ -79,16 +79,16 @@ def test_a_model_with_a_table_of_its_own(
     )
     modules = np.concatenate([encoder.embed_parts(file).lexical for file in sorted((code / "O0").iterdir())])
     square = [((each - each.mean(0)) ** 2).sum(1).mean() for each in (mapped, modules)]
-    assert np.sqrt(np.mean(square)) == pytest.approx(found.config.lexical.weight, rel=0.05)
-    mean, matrix = (found.weights[f"whiten_lexical.{name}"] for name in ("mean", "matrix"))
+    assert np.sqrt(np.mean(square)) == pytest.approx(remade.config.lexical.weight, rel=0.05)
+    mean, matrix = (remade.weights[f"whiten_lexical.{name}"] for name in ("mean", "matrix"))
     np.testing.assert_allclose(mapped, (plain - mean) @ matrix, atol=1e-3)
     variance = [np.linalg.eigvalsh(np.cov(each, rowvar=False)) for each in (plain, mapped)]
     share = [each[-1] / each.sum() for each in variance]
     assert share[1] < share[0] / 1.5
-    assert shipped.digest != found.digest
-    verify_files(made)
-    assert check_golden(made) < 1e-5
-    card = (made / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert shipped.digest != remade.digest
+    verify_files(out)
+    assert check_golden(out) < 1e-5
+    card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
     assert card.count("## Words") == 1
     assert f"{code} (" in card
     old = (shipped.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
@@ -110,8 +110,8 @@ def test_a_table_of_several_kinds_of_code(script: ModuleType) -> None:
     # One word in all of one kind and in none of the other, one in a tenth of both, one in nothing.
     first, second = np.zeros(8, np.int64), np.zeros(8, np.int64)
     first[:2], second[1] = (100, 10), 20
-    found = script.idf_of([(first, 100), (second, 200)])
-    np.testing.assert_allclose(found[:3], -np.log([0.5, 0.1, 1 / 800]), rtol=1e-6)
+    idf = script.idf_of([(first, 100), (second, 200)])
+    np.testing.assert_allclose(idf[:3], -np.log([0.5, 0.1, 1 / 800]), rtol=1e-6)
 
 
 def test_document_frequency_counts_groups(script: ModuleType) -> None:
@@ -119,7 +119,7 @@ def test_document_frequency_counts_groups(script: ModuleType) -> None:
     texts = ["% = add i32 %, 7", "% = mul i32 %, 7", "ret void", "@x = global i32 7"]
     text = make_pool(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]), 3, "count")
     taken = make_pool(np.array([3]), np.array([1]), 3, "count")
-    found = script.document_frequency(lexicon, texts, Pools(text, text, taken))
+    frequency = script.document_frequency(lexicon, texts, Pools(text, text, taken))
     expected = {"add i32": 1, "mul i32": 1, "7": 2, "ret void": 2, "global i32": 1}
-    assert {term: found[zlib.crc32(term.encode()) % 4096] for term in expected} == expected
-    assert found.sum() == sum(expected.values())
+    assert {term: frequency[zlib.crc32(term.encode()) % 4096] for term in expected} == expected
+    assert frequency.sum() == sum(expected.values())

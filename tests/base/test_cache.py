@@ -68,9 +68,9 @@ def test_clear_empties_it_and_it_can_be_filled_again(tmp_path: Path) -> None:
 
 
 def test_keys_tell_kinds_and_contents_apart() -> None:
-    found = {cache_key(kind, content) for kind in ("statement", "file-module") for content in ("", "a", "b")}
-    assert len(found) == 6
-    assert {len(key) for key in found} == {16}
+    keys_found = {cache_key(kind, content) for kind in ("statement", "file-module") for content in ("", "a", "b")}
+    assert len(keys_found) == 6
+    assert {len(key) for key in keys_found} == {16}
     assert cache_key("file-instruction", "é") == cache_key("file-instruction", "é".encode())
     assert len(cache_key("k", "\udcff")) == 16  # a byte that is no UTF-8, as Python reads it
 
@@ -101,11 +101,11 @@ def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
         cache.put({key: bytes([number % 256]) * 1000})
         if number % 100 == 99:
             assert live_bytes(cache.path) <= limit
-    kept = cache.get(every)
+    remaining = cache.get(every)
     # A third of the bound at least is data, or the bound would be a poor one.
-    assert limit / 3 <= 1000 * len(kept) <= limit
+    assert limit / 3 <= 1000 * len(remaining) <= limit
     # What is left is the end of the list, without a gap.
-    assert set(kept) == set(every[-len(kept) :])
+    assert set(remaining) == set(every[-len(remaining) :])
     # Deleted pages are used again: the file does not grow with what has passed through it.
     assert cache.path.stat().st_size < 1.5 * limit
 
@@ -219,9 +219,9 @@ def test_flipped_bytes_never_give_other_bytes(filled: tuple[Cache, bytes]) -> No
         damaged[at : at + 32] = bytes(byte ^ 0x5A for byte in damaged[at : at + 32])
         cache.clear()
         cache.path.write_bytes(damaged)
-        found = cache.get([*ENTRIES])
-        assert found.items() <= ENTRIES.items()
-        lost += len(found) < len(ENTRIES)
+        readable = cache.get([*ENTRIES])
+        assert readable.items() <= ENTRIES.items()
+        lost += len(readable) < len(ENTRIES)
     assert lost > 40
 
 
@@ -272,9 +272,9 @@ def test_a_limit_takes_the_oldest_files_first_then_the_oldest_entries(tmp_path: 
     limit_caches(young + middle // 2, tmp_path)
     assert sum(map(file_bytes, cache_files(tmp_path))) <= young + middle // 2
     assert caches[0].get(keys(40)) == {}
-    kept = caches[1].get(keys(40))
-    assert kept
-    assert set(kept) == set(keys(40)[-len(kept) :])
+    remaining = caches[1].get(keys(40))
+    assert remaining
+    assert set(remaining) == set(keys(40)[-len(remaining) :])
     assert len(caches[2].get(keys(40))) == 40
     limit_caches(0, tmp_path)
     assert cache_files(tmp_path) == []

@@ -28,7 +28,7 @@ class Large:
 
 @dataclass(repr=False)
 class Larger(Large):
-    own: int
+    extra: int
 
 
 def objects() -> Iterator[Any]:
@@ -52,7 +52,7 @@ def objects() -> Iterator[Any]:
 
 def test_arrays_are_shown_by_shape_and_a_class_s_own_fields_first() -> None:
     large = Larger(np.zeros((3, 4)), ["x" * 1000] * 1000, 7)
-    assert repr(large).startswith("Larger(own=7, numbers=float64[3, 4], words=['xxx")
+    assert repr(large).startswith("Larger(extra=7, numbers=float64[3, 4], words=['xxx")
     assert len(repr(large)) < 400
 
 
@@ -85,7 +85,7 @@ VECTOR = "<alloc::vec::Vec<alloc::string::String> as core::iter::traits::collect
 
 
 @pytest.mark.parametrize(
-    ("name", "own"),
+    ("name", "component"),
     [
         (
             TREE + "_M_emplace_hint_unique<std::piecewise_construct_t const&, std::tuple<>>(int)",
@@ -100,8 +100,8 @@ VECTOR = "<alloc::vec::Vec<alloc::string::String> as core::iter::traits::collect
         ("core::" * 20 + "a_function_with_a_name_of_its_own", "...::a_function_with_a_name_of_its_own"),
     ],
 )
-def test_a_shortened_name_keeps_its_last_component(name: str, own: str) -> None:
-    assert own in shorten(name)
+def test_a_shortened_name_keeps_its_last_component(name: str, component: str) -> None:
+    assert component in shorten(name)
     assert len(shorten(name)) <= 60
 
 

@@ -29,12 +29,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--columns", type=int, default=650)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     rng = np.random.default_rng(0)
-    count = given.samples
+    count = arguments.samples
     context = np.stack([rng.normal(4, 1, count), rng.random(count) < 0.1], axis=1)
-    code = rng.normal(size=(count, given.columns - 2)) * np.exp(-np.arange(given.columns - 2) / 100)
-    hidden = code @ rng.normal(size=(given.columns - 2, 8))
+    code = rng.normal(size=(count, arguments.columns - 2)) * np.exp(-np.arange(arguments.columns - 2) / 100)
+    hidden = code @ rng.normal(size=(arguments.columns - 2, 8))
     hidden /= hidden.std(axis=0)
     features = Features("both", np.concatenate([context, code], axis=1), 2)
     number = context[:, 0] + np.maximum(hidden[:, 0], 0) + 0.3 * rng.normal(size=count)
@@ -56,17 +56,17 @@ def main() -> None:
         with threadpool_limits(1):
             head = goal.fit(features, training, group, 0)
         trained = time.perf_counter()
-        said = goal.predict(head, features, test)
+        predictions = goal.predict(head, features, test)
         seconds = time.perf_counter() - trained
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
         if isinstance(goal, CostTarget):
-            chosen = costs[test, said.argmax(axis=1)]
+            chosen = costs[test, predictions.argmax(axis=1)]
             worth = f"{np.exp(-np.log(chosen).mean()):.3f} times smaller than 1"
             worth += f", best {np.exp(-np.log(costs[test].min(axis=1)).mean()):.3f}"
-        elif said.ndim == 1:
-            worth = f"R2 {number_figures(number[test], said)['r2']:.3f}"
+        elif predictions.ndim == 1:
+            worth = f"R2 {number_figures(number[test], predictions)['r2']:.3f}"
         else:
-            worth = f"mean AUC {label_figures(labels[test] > 0, said)['auc']:.3f}"
+            worth = f"mean AUC {label_figures(labels[test] > 0, predictions)['auc']:.3f}"
         print(f"{title}: search and training {trained - start:.0f} s, {len(test)} answers {seconds:.1f} s, {worth}")
         print(f"  {head.weights_}, peak {peak:.0f} MiB", flush=True)
 

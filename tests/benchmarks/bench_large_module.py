@@ -36,7 +36,7 @@ from speed_tables import (
     SAME,
     SYMBOLIC,
     TINY,
-    whole,
+    complete_page,
 )
 
 HERE = Path(__file__).resolve().parent
@@ -217,14 +217,14 @@ def many_files(options: argparse.Namespace, work: Path) -> dict[str, float]:
         embed_folder(checkout, folder, options.model, work / f"many{number}", work / "many.npy")
         for number in range(options.repeats)
     ]
-    wall, cpu = (statistics.median(each[what] for each in runs) for what in ("wall", "cpu"))
+    wall, cpu = (statistics.median(each[clock] for each in runs) for clock in ("wall", "cpu"))
     return {"files": files, "seconds": wall, "cpu_seconds": cpu, "files_a_second": files / wall}
 
 
 def summary(runs: list[Run], beside: list[Run] | None = None) -> dict[str, float]:
     """Medians of a process; of one with a peer how many times as fast it was, round by round."""
     wall = [one.wall for one in runs]
-    found = {
+    medians = {
         "seconds": statistics.median(wall),
         "least": min(wall),
         "most": max(wall),
@@ -233,10 +233,10 @@ def summary(runs: list[Run], beside: list[Run] | None = None) -> dict[str, float
         "together_mb": statistics.median(one.together for one in runs) / 1e6,
     }
     if beside is not None:
-        found["times_as_fast"] = statistics.median(
+        medians["times_as_fast"] = statistics.median(
             theirs.wall / ours.wall for ours, theirs in zip(runs, beside, strict=True)
         )
-    return {name: round(value, 3) for name, value in found.items()}
+    return {name: round(value, 3) for name, value in medians.items()}
 
 
 def record_of(
@@ -301,17 +301,17 @@ def main() -> None:
     options.model = options.model or DEFAULT_MODEL
     if os.path.isdir(options.model):
         options.model = os.path.abspath(options.model)
-    asked = subprocess.run([options.peers, "-c", ASK_PEERS], capture_output=True, text=True)
-    if asked.returncode:
-        raise SystemExit(f"{options.peers} lacks IR2Vec or programl:\n{asked.stderr}")
-    peers = json.loads(asked.stdout)
+    peers_asked = subprocess.run([options.peers, "-c", ASK_PEERS], capture_output=True, text=True)
+    if peers_asked.returncode:
+        raise SystemExit(f"{options.peers} lacks IR2Vec or programl:\n{peers_asked.stderr}")
+    peers = json.loads(peers_asked.stdout)
     record = circumstances(options, peers)
     with tempfile.TemporaryDirectory() as folder:
         small = small_file(options, peers["llvm2graph"], Path(folder))
         large = large_module(options, peers["llvm2graph"], Path(folder))
         many = many_files(options, Path(folder)) if options.many else None
     record |= record_of(large, small, many)
-    print(whole(record))
+    print(complete_page(record))
     if options.record:
         options.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

@@ -93,29 +93,29 @@ def main() -> None:
     parser.add_argument("--model", default="mirenc-tiny")
     parser.add_argument("--beside", type=Path, help="another checkout of mirenc")
     parser.add_argument("--repeats", type=int, default=3)
-    given = parser.parse_args()
-    if given.make:
-        make(given.folder, given.make)
+    arguments = parser.parse_args()
+    if arguments.make:
+        make(arguments.folder, arguments.make)
         return
     checkouts = {"this": Path(__file__).resolve().parents[2]}
-    if given.beside:
-        checkouts["beside"] = given.beside.resolve()
-    folder = given.folder.resolve()
+    if arguments.beside:
+        checkouts["beside"] = arguments.beside.resolve()
+    folder = arguments.folder.resolve()
     runs: dict[str, list[dict[str, float]]] = {}
     vectors = {}
-    for _ in range(given.repeats):
+    for _ in range(arguments.repeats):
         for name, checkout in checkouts.items():
             with tempfile.TemporaryDirectory() as work:
                 for state in ("cold", "warm"):
                     output = Path(work, "x.npy")
-                    found = run(checkout, folder, given.model, Path(work, "cache"), output)
-                    runs.setdefault(f"{name}, {state}", []).append(found)
-                    print(name, state, found, flush=True)
+                    seconds = run(checkout, folder, arguments.model, Path(work, "cache"), output)
+                    runs.setdefault(f"{name}, {state}", []).append(seconds)
+                    print(name, state, seconds, flush=True)
                 vectors[name] = np.load(output)
     files = len(list(folder.glob("*.ll")))
-    print(f"{files} files, {given.model}, load {os.getloadavg()[0]:.1f}")
+    print(f"{files} files, {arguments.model}, load {os.getloadavg()[0]:.1f}")
     for name, each in runs.items():
-        wall, cpu = ([one[what] for one in each] for what in ("wall", "cpu"))
+        wall, cpu = ([one[clock] for one in each] for clock in ("wall", "cpu"))
         print(f"{name:14} wall {statistics.median(wall):7.2f} s   processor {statistics.median(cpu):7.2f} s")
     if len(vectors) == 2:
         print(f"largest difference of a component: {np.abs(vectors['this'] - vectors['beside']).max():.2g}")

@@ -54,16 +54,16 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=10_000)
     parser.add_argument("--columns", type=int, default=640)
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     rng = np.random.default_rng(0)
-    kernel = np.arange(given.samples) // 10
-    middle = rng.normal(size=(kernel.max() + 1, given.columns))
-    matrix = middle[kernel] + 0.3 * rng.normal(size=(given.samples, given.columns))
-    hidden = matrix @ rng.normal(size=(given.columns, 3)) / np.sqrt(given.columns)
+    kernel = np.arange(arguments.samples) // 10
+    middle = rng.normal(size=(kernel.max() + 1, arguments.columns))
+    matrix = middle[kernel] + 0.3 * rng.normal(size=(arguments.samples, arguments.columns))
+    hidden = matrix @ rng.normal(size=(arguments.columns, 3)) / np.sqrt(arguments.columns)
     knobs = np.log2(np.array(SPACE.settings, dtype=np.float64))  # (K, 2)
-    wanted = np.stack([3 + 1.5 * hidden[:, 0], 1.5 + hidden[:, 1]], axis=1)  # (n, 2)
+    best_knobs = np.stack([3 + 1.5 * hidden[:, 0], 1.5 + hidden[:, 1]], axis=1)  # (n, 2)
     cost = np.exp(
-        0.05 * ((knobs[None] - wanted[:, None]) ** 2).sum(axis=2) + 0.02 * rng.normal(size=(given.samples, 35))
+        0.05 * ((knobs[None] - best_knobs[:, None]) ** 2).sum(axis=2) + 0.02 * rng.normal(size=(arguments.samples, 35))
     )
     model = {"name": "made up", "digest": "0"}
     features = [Features("both", matrix, 0)]
@@ -75,11 +75,13 @@ def main() -> None:
             for row, target in enumerate(targets)  # type: ignore[arg-type]
         ]
         start = time.perf_counter()
-        report = Evaluation(task, TaskData(samples, task.space), "", model, features).run(seeds=(0,), jobs=given.jobs)
+        report = Evaluation(task, TaskData(samples, task.space), "", model, features).run(
+            seeds=(0,), jobs=arguments.jobs
+        )
         seconds = time.perf_counter() - start
         peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         print(report)
-        shape = f"{given.samples} samples x {given.columns}"
+        shape = f"{arguments.samples} samples x {arguments.columns}"
         print(f"{task.title}, {shape}: {seconds:.0f} s, peak {peak / 2**10:.0f} MiB a process")
 
 

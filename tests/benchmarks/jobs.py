@@ -49,11 +49,11 @@ def _peak_of(pid: int) -> int:
     return _memory_of(pid, "VmHWM:")
 
 
-def _memory_of(pid: int, what: str) -> int:
+def _memory_of(pid: int, field: str) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(what):
+        if line.startswith(field):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"process {pid} has no {what} in /proc; the benchmark needs Linux")
+    raise RuntimeError(f"process {pid} has no {field} in /proc; the benchmark needs Linux")
 
 
 class Together:
@@ -161,13 +161,13 @@ def ir2vec(file: str, mode: str, level: str = "module") -> dict[str, Any]:
     import ir2vec as package
 
     watch = Watch()
-    made = watch("embed", lambda: package.initEmbedding(file, mode, "p" if level == "module" else "f"))
+    embedding = watch("embed", lambda: package.initEmbedding(file, mode, "p" if level == "module" else "f"))
     if level == "module":
-        rows = [watch("ask", made.getProgramVector)]
+        rows = [watch("ask", embedding.getProgramVector)]
     elif level == "function":
-        rows = [each["vector"] for each in watch("ask", made.getFunctionVectors).values()]
+        rows = [each["vector"] for each in watch("ask", embedding.getFunctionVectors).values()]
     else:
-        rows = watch("ask", made.getInstructionVectors)
+        rows = watch("ask", embedding.getInstructionVectors)
     return {
         "seconds": watch.seconds,
         "counts": {"dimension": len(rows[0]), "rows": len(rows)},

@@ -68,8 +68,8 @@ def goal_table(record: dict[str, Any]) -> str:
     """What the benchmark is there to tell: each goal, what was found, reached or not."""
     rows = []
 
-    def add(what: str, wanted: str, found: str, reached: bool) -> None:
-        rows.append([what, wanted, found, "reached" if reached else "missed"])
+    def add(subject: str, goal: str, measured: str, reached: bool) -> None:
+        rows.append([subject, goal, measured, "reached" if reached else "missed"])
 
     for name, (peer, goal) in PEERS.items():
         ratio = record["large"][name]["times_as_fast"]
@@ -78,8 +78,8 @@ def goal_table(record: dict[str, Any]) -> str:
     add(f"{TINY}, {record['small_bytes']:,} bytes", f"<= {TINY_SECONDS} s", f"{tiny:.2f} s", tiny <= TINY_SECONDS)
     if record["many"]:
         speed = record["many"]["files_a_second"]
-        wanted = f">= {FILES_A_SECOND} files/s"
-        add(f"{record['many']['files']:,} small files", wanted, f"{speed:.0f} files/s", speed >= FILES_A_SECOND)
+        files_goal = f">= {FILES_A_SECOND} files/s"
+        add(f"{record['many']['files']:,} small files", files_goal, f"{speed:.0f} files/s", speed >= FILES_A_SECOND)
     peak = record["large"][COLD]["together_mb"]
     add(f"{COLD}: peak of both processes at one time", f"<= {PEAK_MB} MB", f"{peak:.0f} MB", peak <= PEAK_MB)
     return table(["goal", "wanted", "found", ""], rows)
@@ -110,7 +110,7 @@ def stage_table(record: dict[str, Any]) -> str:
     return table(["stage of a cold embedding", "seconds", "share"], rows)
 
 
-def whole(record: dict[str, Any]) -> str:
+def complete_page(record: dict[str, Any]) -> str:
     """All tables."""
     return "\n\n".join([where(record), goal_table(record), process_table(record), stage_table(record)])
 
@@ -136,7 +136,7 @@ def short(record: dict[str, Any]) -> str:
 
 
 DOCUMENTS: dict[Path, Callable[[dict[str, Any]], str]] = {
-    HERE / "README.md": whole,
+    HERE / "README.md": complete_page,
     HERE.parents[1] / "docs" / "figures.md": short,
 }
 MARKS = re.compile(r"(<!-- speed -->\n).*?(\n<!-- end -->)", re.DOTALL)
@@ -147,7 +147,7 @@ def main() -> None:
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     for path, write in DOCUMENTS.items():
         body = write(record)
-        text, count = MARKS.subn(lambda found, body=body: found[1] + body + found[2], path.read_text(encoding="utf-8"))
+        text, count = MARKS.subn(lambda match, body=body: match[1] + body + match[2], path.read_text(encoding="utf-8"))
         if count != 1:
             raise SystemExit(f"{path}: {count} places between <!-- speed --> and <!-- end -->; one is wanted")
         path.write_text(text, encoding="utf-8")

@@ -47,13 +47,13 @@ def test_a_map_is_fitted_listed_and_used(
     query = code / "07.O0.ll"
     # The index says which map made it; a folder is embedded with the one that is named.
     for words in ((query, index), (query, code, "--map", "mine")):
-        found = json.loads(run("search", "--model", model_dir, *words, "--json").ok().out)
-        assert found["model_digest"] == expected.digest_in("O2")
-        assert found["found"][0]["matches"][0]["file"] == str(query)
-    both = (code / "07.O0.ll", code / "07.O2.ll")
-    compared = [run("compare", "--model", model_dir, *more, *both, "--json").ok() for more in ((), ("--map", "mine"))]
+        answer = json.loads(run("search", "--model", model_dir, *words, "--json").ok().out)
+        assert answer["model_digest"] == expected.digest_in("O2")
+        assert answer["found"][0]["matches"][0]["file"] == str(query)
+    pair = (code / "07.O0.ll", code / "07.O2.ll")
+    compared = [run("compare", "--model", model_dir, *more, *pair, "--json").ok() for more in ((), ("--map", "mine"))]
     cosines = [json.loads(each.out)["cosines"][0][1] for each in compared]
-    one, other = expected.embed(both)
+    one, other = expected.embed(pair)
     assert cosines[1] == pytest.approx(one @ other / np.linalg.norm(one) / np.linalg.norm(other), abs=1e-5)
     assert cosines[0] != pytest.approx(cosines[1], abs=1e-3)
 
@@ -80,8 +80,8 @@ def test_a_map_of_functions_is_of_the_model_that_embeds_functions(run: Run, code
     assert map_path("mirenc-search", "mine").is_file()
     output = tmp_path / "x.npz"
     assert run("embed", files[0], "--level", "function", "--map", "mine", "-o", output).code == 0
-    found = json.loads(run("search", files[0], output, "--json").ok().out)
-    assert (found["model"], found["found"][0]["matches"][0]["file"]) == ("mirenc-search", str(files[0]))
+    answer = json.loads(run("search", files[0], output, "--json").ok().out)
+    assert (answer["model"], answer["found"][0]["matches"][0]["file"]) == ("mirenc-search", str(files[0]))
 
 
 def test_maps_are_listed_beside_their_model(run: Run) -> None:
@@ -94,21 +94,23 @@ def test_maps_are_listed_beside_their_model(run: Run) -> None:
 
 
 def test_what_cannot_be_fitted_says_why(run: Run, model_dir: Path, code: Path, tmp_path: Path) -> None:
-    own = ("--model", model_dir)
-    run("models", "adapt", code / "07.O0.ll", "-n", "mine", *own).failed("1 different modules in 1 files; a map needs")
-    run("models", "adapt", code, "-n", "../mine", *own).failed("a map cannot be called '../mine'")
-    run("models", "adapt", code, "-n", "m" * 101, *own).failed("a map cannot be called", "100 at most")
-    run("embed", code / "07.O0.ll", "--map", "m" * 300, *own).failed("a map cannot be called", "100 at most")
-    run("embed", code / "07.O0.ll", "--map", "mine", *own).failed("random has no map 'mine'; it has: none")
+    model_option = ("--model", model_dir)
+    run("models", "adapt", code / "07.O0.ll", "-n", "mine", *model_option).failed(
+        "1 different modules in 1 files; a map needs"
+    )
+    run("models", "adapt", code, "-n", "../mine", *model_option).failed("a map cannot be called '../mine'")
+    run("models", "adapt", code, "-n", "m" * 101, *model_option).failed("a map cannot be called", "100 at most")
+    run("embed", code / "07.O0.ll", "--map", "m" * 300, *model_option).failed("a map cannot be called", "100 at most")
+    run("embed", code / "07.O0.ll", "--map", "mine", *model_option).failed("random has no map 'mine'; it has: none")
     (tmp_path / "alone").mkdir()
     for number in range(33):
         text = program(number, optimised=True)
         (tmp_path / "alone" / f"{number}.ll").write_text(text, encoding="utf-8")
-    run("models", "adapt", tmp_path / "alone", "-n", "mine", "--pairs", *own).failed(
+    run("models", "adapt", tmp_path / "alone", "-n", "mine", "--pairs", *model_option).failed(
         "0 pairs of modules at two levels; a map needs at least 16"
     )
     (tmp_path / "alone" / "bad.ll").write_text("nonsense\n", encoding="utf-8")
-    result = run("models", "adapt", tmp_path / "alone", "-n", "mine", *own)
+    result = run("models", "adapt", tmp_path / "alone", "-n", "mine", *model_option)
     assert result.code == 1
     assert "bad.ll" in result.err
     assert result.out.startswith("map 'mine' of 33 modules in 33 files: ")

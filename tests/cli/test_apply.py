@@ -90,8 +90,8 @@ def test_copies_of_a_loop_that_agree_are_one(source: Path) -> None:
 def test_left_alone(
     source: Path, answers: list[tuple[str, str, int]], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = [answer(choice, source.parent / file, line) for choice, file, line in answers]
-    assert apply(source, *found) == SOURCE
+    choices = [answer(choice, source.parent / file, line) for choice, file, line in answers]
+    assert apply(source, *choices) == SOURCE
     assert reason in capsys.readouterr().err
 
 

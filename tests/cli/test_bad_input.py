@@ -137,8 +137,8 @@ def test_of_many_files_the_good_one_is_delivered(embed: Run, encoder: Encoder, i
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_to_a_file_too(embed: Run, ir: Path, tmp_path: Path, suffix: str) -> None:
     batch(embed, ir, "-o", tmp_path / f"x.{suffix}")
-    wanted = {f"x.{suffix}", "x.npy.json"} if suffix == "npy" else {f"x.{suffix}"}
-    assert {path.name for path in tmp_path.glob("x.*")} == wanted
+    expected = {f"x.{suffix}", "x.npy.json"} if suffix == "npy" else {f"x.{suffix}"}
+    assert {path.name for path in tmp_path.glob("x.*")} == expected
 
 
 def test_when_all_fail_nothing_is_written(embed: Run, tmp_path: Path) -> None:
@@ -656,7 +656,7 @@ def test_opencl_and_cuda_device_code(embed: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "wanted"),
+    ("name", "text", "command"),
     [
         ("a.rs", "fn f() {}\n", "is Rust source, which mirenc does not compile. Type: rustc --emit=llvm-ir "),
         (
@@ -673,11 +673,11 @@ def test_opencl_and_cuda_device_code(embed: Run) -> None:
     ],
 )
 def test_a_source_of_another_language_gets_its_command(
-    embed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, wanted: str
+    embed: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, command: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(text, encoding="utf-8")
-    assert embed(name).failed(f"mirenc: error: {name}: is ", wanted)
+    assert embed(name).failed(f"mirenc: error: {name}: is ", command)
 
 
 def test_ir_may_have_any_name(embed: Run, ir: Path, tmp_path: Path) -> None:

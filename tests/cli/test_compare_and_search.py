@@ -52,27 +52,27 @@ def test_several_files_give_a_matrix(run: Run, model_dir: Path, encoder: Encoder
     assert [line.split()[0] for line in lines[1:]] == ["1", "2", "3"]
     assert [line.split()[-1] for line in lines[1:]] == files
     assert [line.split()[1:-1] for line in lines[1:]] == [[f"{value:.4f}" for value in row] for row in expected]
-    found = json.loads(run("compare", "--model", model_dir, "--json", folder).ok().out)
-    assert (found["model"], found["model_digest"]) == ("random", encoder.digest_in("O2"))
-    assert (found["level"], found["files"]) == ("module", files)
-    np.testing.assert_allclose(found["cosines"], expected, atol=1e-7)
+    report = json.loads(run("compare", "--model", model_dir, "--json", folder).ok().out)
+    assert (report["model"], report["model_digest"]) == ("random", encoder.digest_in("O2"))
+    assert (report["level"], report["files"]) == ("module", files)
+    np.testing.assert_allclose(report["cosines"], expected, atol=1e-7)
 
 
 def test_functions_of_two_files_are_paired(run: Run, model_dir: Path, encoder: Encoder) -> None:
     files = [str(O0 / "sorting.ll"), str(O2 / "sorting.ll")]
     first, second = (encoder.embed_parts(file, level="function") for file in files)
     cosines = compare(first.vector, second.vector)
-    found = json.loads(run("compare", "--model", model_dir, "--json", "-l", "function", *files).ok().out)
-    assert found["files"] == files
-    assert [match["name"] for match in found["matches"]] == first.names
-    for row, match in enumerate(found["matches"]):
+    report = json.loads(run("compare", "--model", model_dir, "--json", "-l", "function", *files).ok().out)
+    assert report["files"] == files
+    assert [match["name"] for match in report["matches"]] == first.names
+    for row, match in enumerate(report["matches"]):
         best = int(cosines[row].argmax())
         assert match["nearest"] == second.names[best]
         assert match["cosine"] == pytest.approx(cosines[row, best], abs=1e-6)
         assert match["mutual"] == (cosines[:, best].argmax() == row)
     lines = run("compare", "--model", model_dir, "-l", "function", *files).ok().out.splitlines()
     assert " ".join(lines[0].split()) == " ".join(["cosine", *files])  # a folder's name may have a space
-    for line, match in zip(lines[1:], found["matches"], strict=True):
+    for line, match in zip(lines[1:], report["matches"], strict=True):
         arrow = "<->" if match["mutual"] else "->"
         assert line.split() == [f"{match['cosine']:.4f}", match["name"], arrow, match["nearest"]]
 
@@ -98,12 +98,12 @@ def test_of_several_files_the_readable_are_compared(run: Run, model_dir: Path, f
 def test_a_file_is_compared_with_itself(run: Run, model_dir: Path) -> None:
     file = str(O2 / "sorting.ll")
     assert run("compare", "--model", model_dir, file, file).ok().out == "1.0000\n"
-    found = json.loads(run("compare", "--model", model_dir, "--json", file, file, file).ok().out)
-    assert found["files"] == [file] * 3
-    np.testing.assert_allclose(found["cosines"], np.ones((3, 3)), atol=1e-6)
-    found = json.loads(run("compare", "--model", model_dir, "--json", "-l", "function", file, file).ok().out)
-    assert found["files"] == [file] * 2
-    assert all(match["cosine"] == pytest.approx(1, abs=1e-6) for match in found["matches"])
+    report = json.loads(run("compare", "--model", model_dir, "--json", file, file, file).ok().out)
+    assert report["files"] == [file] * 3
+    np.testing.assert_allclose(report["cosines"], np.ones((3, 3)), atol=1e-6)
+    report = json.loads(run("compare", "--model", model_dir, "--json", "-l", "function", file, file).ok().out)
+    assert report["files"] == [file] * 2
+    assert all(match["cosine"] == pytest.approx(1, abs=1e-6) for match in report["matches"])
 
 
 def test_files_without_a_row_do_not_compare(run: Run, model_dir: Path, straight: Path) -> None:
@@ -138,11 +138,11 @@ def test_the_same_is_found_in_vectors_and_in_a_folder(
 
     level = [] if suffix else ["-l", "function"]
     result = run("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json", *level).ok()
-    found = json.loads(result.out)
-    assert (found["model_digest"], found["level"], found["part"]) == (encoder.digest_in("O2"), "function", "both")
-    assert (found["query"], found["index"], found["rows"]) == (str(O0 / "sorting.ll"), str(index), len(labels))
-    assert [entry["name"] for entry in found["found"]] == query.names
-    for entry, best, values in zip(found["found"], rows, cosines, strict=True):
+    report = json.loads(result.out)
+    assert (report["model_digest"], report["level"], report["part"]) == (encoder.digest_in("O2"), "function", "both")
+    assert (report["query"], report["index"], report["rows"]) == (str(O0 / "sorting.ll"), str(index), len(labels))
+    assert [entry["name"] for entry in report["found"]] == query.names
+    for entry, best, values in zip(report["found"], rows, cosines, strict=True):
         assert [(match["file"], match["name"]) for match in entry["matches"]] == [labels[row] for row in best]
         np.testing.assert_allclose([match["cosine"] for match in entry["matches"]], values, atol=1e-6)
 
@@ -151,12 +151,12 @@ def test_the_same_is_found_in_vectors_and_in_a_folder(
     assert lines[1].split() == ["1", f"{cosines[0, 0]:.4f}", *labels[rows[0, 0]]]
     assert len(lines) == 3 * len(query.names)
     # One function has the company that it has among all; and the cosines alone.
-    some = (*("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json"), *level)
-    assert json.loads(run(*some, "-f", "^swap$").ok().out)["found"] == [
-        entry for entry in found["found"] if entry["name"] == "swap"
+    search = (*("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json"), *level)
+    assert json.loads(run(*search, "-f", "^swap$").ok().out)["found"] == [
+        entry for entry in report["found"] if entry["name"] == "swap"
     ]
     plain = nearest(query.vector, table.vectors, 2)[0]
-    entries = json.loads(run(*some, "--no-rerank").ok().out)["found"]
+    entries = json.loads(run(*search, "--no-rerank").ok().out)["found"]
     assert [[match["name"] for match in one["matches"]] for one in entries] == [
         [labels[row][1] for row in best] for best in plain
     ]
@@ -179,13 +179,13 @@ def test_halves_are_searched_with_their_like(
     run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path
 ) -> None:
     run("embed", "--model", model_dir, "--part", "text", "-o", tmp_path / "x.npz", folder).ok()
-    found = json.loads(run("search", "--model", model_dir, O0 / "sorting.ll", tmp_path / "x.npz", "--json").ok().out)
+    report = json.loads(run("search", "--model", model_dir, O0 / "sorting.ll", tmp_path / "x.npz", "--json").ok().out)
     expected = compare(
         encoder.embed([O0 / "sorting.ll"], part="text"), encoder.embed(sorted(folder.iterdir()), part="text")
     )
-    assert found["part"] == "text"
+    assert report["part"] == "text"
     np.testing.assert_allclose(
-        [match["cosine"] for match in found["found"][0]["matches"]], -np.sort(-expected[0]), atol=1e-6
+        [match["cosine"] for match in report["found"][0]["matches"]], -np.sort(-expected[0]), atol=1e-6
     )
 
 
@@ -193,25 +193,25 @@ def test_halves_are_searched_with_their_like(
 def test_plain_means_are_searched_with_plain_means(run: Run, folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "x.jsonl"
     run("embed", "--model", "mirenc-base", "--no-whiten", "-o", index, folder).ok()  # it would whiten
-    found = json.loads(run("search", folder / "sorting.ll", index, "--json").ok().out)["found"][0]["matches"]
-    assert found[0]["file"] == str(folder / "sorting.ll")
-    assert found[0]["cosine"] == pytest.approx(1, abs=1e-6)
-    assert min(match["cosine"] for match in found) > 0.8  # plain means are all alike
+    matches = json.loads(run("search", folder / "sorting.ll", index, "--json").ok().out)["found"][0]["matches"]
+    assert matches[0]["file"] == str(folder / "sorting.ll")
+    assert matches[0]["cosine"] == pytest.approx(1, abs=1e-6)
+    assert min(match["cosine"] for match in matches) > 0.8  # plain means are all alike
 
 
 def test_features_are_searched_with_features(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "x.npz"
     run("embed", "--model", model_dir, "--purpose", "features", "--hide-names", "-o", index, folder).ok()
     words = ("search", "--model", model_dir, folder / "sorting.ll", index, "--json")
-    found = json.loads(run(*words).ok().out)["found"][0]["matches"]
-    assert found[0]["file"] == str(folder / "sorting.ll")
-    assert found[0]["cosine"] == pytest.approx(1, abs=1e-6)
+    matches = json.loads(run(*words).ok().out)["found"][0]["matches"]
+    assert matches[0]["file"] == str(folder / "sorting.ll")
+    assert matches[0]["cosine"] == pytest.approx(1, abs=1e-6)
 
 
 def test_some_functions_of_the_query(run: Run, model_dir: Path, folder: Path) -> None:
     words = ("search", "--model", model_dir, O0 / "sorting.ll", folder, "-l", "function", "-k", 1, "--json")
-    found = json.loads(run(*words, "--function", "^s.*h$|swap").ok().out)["found"]
-    assert [entry["name"] for entry in found] == ["search", "swap"]  # the form O2 inlines swap: its row comes last
+    entries = json.loads(run(*words, "--function", "^s.*h$|swap").ok().out)["found"]
+    assert [entry["name"] for entry in entries] == ["search", "swap"]  # the form O2 inlines swap: its row comes last
     run(*words, "--function", "nobody").failed("nobody")
 
 
@@ -295,11 +295,11 @@ def test_functions_of_equal_files_and_equal_functions_of_a_file(
     for name in "xyz":
         query = tmp_path / f"{name}.ll"
         words = ["search", query, tmp_path, "--level", "function", "--model", model_dir, "-k", 2, "--json", *options]
-        found = json.loads(run(*words).ok().out)["found"]
-        best = [(one["name"], one["matches"][0]["file"], one["matches"][0]["name"]) for one in found]
+        entries = json.loads(run(*words).ok().out)["found"]
+        best = [(one["name"], one["matches"][0]["file"], one["matches"][0]["name"]) for one in entries]
         assert best == [(function, str(query), function) for function in "abc"]
         # After it the first of the index that is not it.
-        second = [(one["matches"][1]["file"], one["matches"][1]["name"]) for one in found]
+        second = [(one["matches"][1]["file"], one["matches"][1]["name"]) for one in entries]
         expected = ["b" if (name, function) == ("x", "a") else "a" for function in "abc"]
         assert second == [(str(tmp_path / "x.ll"), function) for function in expected]
 

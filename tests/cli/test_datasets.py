@@ -92,7 +92,7 @@ def test_of_many_differences_the_first_are_told(run: Run, root: Path) -> None:
 def test_a_mistyped_name_fails_before_anything_is_done(run: Run, root: Path, site: Site) -> None:
     for verb in (("verify",), ("fetch", "--yes")):
         run("datasets", *verb, "toy", "device_maping").failed("unknown dataset", "did you mean 'device_mapping'")
-    assert not site.asked
+    assert not site.requested
     run("datasets", "fetch").refused("NAME")
 
 
@@ -105,7 +105,7 @@ def test_fetch_shows_the_licence_and_delivers(run: Run, root: Path, site: Site) 
     run("datasets", "verify", "toy").ok()
     again = run("datasets", "fetch", "toy").ok().out
     assert again == f"toy: 4 files in {root / 'toy'} (all there already)\n"
-    assert set(site.asked.values()) == {1}
+    assert set(site.requested.values()) == {1}
 
 
 def test_without_a_terminal_consent_must_be_typed(run: Run, root: Path, site: Site) -> None:
@@ -114,7 +114,7 @@ def test_without_a_terminal_consent_must_be_typed(run: Run, root: Path, site: Si
     assert "licence: MIT" in result.err
     assert result.error_lines[-1].startswith("mirenc: error: fetching toy means accepting the licence above")
     assert result.error_lines[-1].endswith("Type: mirenc datasets fetch toy --yes")
-    assert not site.asked
+    assert not site.requested
     assert not root.exists()
 
 

@@ -30,22 +30,22 @@ def builds(tmp_path: Path) -> tuple[Path, Path]:
 def test_what_became_of_functions(run: Run, builds: tuple[Path, Path], tmp_path: Path) -> None:
     reports = [tmp_path / f"x.{suffix}" for suffix in ("json", "md", "opt.yaml", "html")]
     outputs = [word for path in reports for word in ("-o", path)]
-    said = run("diff", *builds, *outputs).ok().out
-    found = json.loads(reports[0].read_text(encoding="utf-8"))
-    assert json.loads(run("diff", *builds, "--json").ok().out) == found
-    assert (found["model"], found["old"], found["new"]) == ("mirenc-search", *map(str, builds))
-    of = {one["kind"]: one for one in found["functions"]}
+    printed = run("diff", *builds, *outputs).ok().out
+    report = json.loads(reports[0].read_text(encoding="utf-8"))
+    assert json.loads(run("diff", *builds, "--json").ok().out) == report
+    assert (report["model"], report["old"], report["new"]) == ("mirenc-search", *map(str, builds))
+    of = {one["kind"]: one for one in report["functions"]}
     assert set(of) == {"shrank", "vanished", "appeared"}
     assert of["shrank"]["old"]["symbol"] == of["shrank"]["new"]["symbol"] == "main"
     assert of["shrank"]["why"] == ["no longer calls helper"]
     # x86: lea eax, [rdi+2*rdi]; ret is 4 bytes, mov dword ptr [rdi], 0; ret is 7.
     assert [of[kind]["bytes"] for kind in ("vanished", "appeared")] == [-4, 7]
     total = of["shrank"]["bytes"] - 4
-    assert {one["file"]: one["bytes"] for one in found["files"]} == {"a.ll": total, "b.ll": 7}
+    assert {one["file"]: one["bytes"] for one in report["files"]} == {"a.ll": total, "b.ll": 7}
     assert reports[1].read_text(encoding="utf-8").startswith("### ")
     assert f'<p class="total">{total + 7:+d} bytes of code' in reports[3].read_text(encoding="utf-8")
-    lines = [line.strip("| ").split() for line in said.splitlines()]
-    assert said.startswith(f"{builds[0]} -> {builds[1]}: 1 appeared, 1 shrank, 1 vanished\n")
+    lines = [line.strip("| ").split() for line in printed.splitlines()]
+    assert printed.startswith(f"{builds[0]} -> {builds[1]}: 1 appeared, 1 shrank, 1 vanished\n")
     assert ["+7", "|", "|", "7", "|", "b.ll:", "other", "|", "appeared"] in lines
     assert lines[-1][0] == f"{total + 7:+d}"
     records = reports[2].read_text(encoding="utf-8").split("--- !Analysis\n")[1:]
@@ -65,18 +65,18 @@ def test_llvm_reads_the_remarks(run: Run, builds: tuple[Path, Path], tmp_path: P
 
 
 def test_forms(run: Run, builds: tuple[Path, Path]) -> None:
-    def found(*words: str) -> tuple[str, dict[str, list[str]]]:
+    def form_and_reasons(*words: str) -> tuple[str, dict[str, list[str]]]:
         record = json.loads(run("diff", *builds, "--json", *words).ok().out)
         return record["form"], {one["kind"]: one["why"] for one in record["functions"]}
 
-    form, why = found()
+    form, why = form_and_reasons()
     # What is said of functions is that of the IR as it is, in any form.
     assert (form, why["shrank"]) == ("O2", ["no longer calls helper"])
-    assert found("--form", "plain") == ("plain", why)
+    assert form_and_reasons("--form", "plain") == ("plain", why)
     for path in (builds[0] / "a.ll", *builds[1].iterdir()):
         path.write_text(path.read_text(encoding="utf-8").replace(") {", ") minsize {"), encoding="utf-8")
-    assert found()[0] == "Oz"
-    assert found("--form", "O1")[0] == "O1"
+    assert form_and_reasons()[0] == "Oz"
+    assert form_and_reasons("--form", "O1")[0] == "O1"
 
 
 def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path], tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path], tmp_pat
 def test_names_are_not_needed(run: Run, builds: tuple[Path, Path]) -> None:
     renamed = builds[1] / "a.ll"
     renamed.write_text(HEAD + (HELPER + CALLS).replace("helper", "q").replace("main", "p"), encoding="utf-8")
-    found = json.loads(run("diff", "--hide-names", *builds, "--json").ok().out)["functions"]
-    paired = {one["old"]["name"]: one for one in found if one["old"]}
+    functions = json.loads(run("diff", "--hide-names", *builds, "--json").ok().out)["functions"]
+    paired = {one["old"]["name"]: one for one in functions if one["old"]}
     assert {name: one["new"]["name"] for name, one in paired.items()} == {"main": "p", "helper": "q"}
     assert {(one["kind"], one["bytes"], tuple(one["why"])) for one in paired.values()} == {("renamed", 0, ())}
 
@@ -117,9 +117,9 @@ def test_where_nothing_moved_no_function_is_listed(run: Run, builds: tuple[Path,
 
 
 def test_two_files_are_a_diff_too(run: Run, builds: tuple[Path, Path]) -> None:
-    said = run("diff", builds[0] / "a.ll", builds[1] / "b.ll", "-k", 1).ok().out
-    assert "and 2 more" in said
-    assert "| a.ll" not in said
+    printed = run("diff", builds[0] / "a.ll", builds[1] / "b.ll", "-k", 1).ok().out
+    assert "and 2 more" in printed
+    assert "| a.ll" not in printed
     run("diff", *builds, "-o", "x.txt").refused("x.txt: unknown suffix; available: .html, .md")
 
 
@@ -177,8 +177,8 @@ def kinds(run: Run, tmp_path: Path, new: str) -> dict[str, tuple[str, int, list[
     """By the name in NEW: what became of the functions of `CODE`, how many bytes more, and why."""
     for name, text in (("old.ll", CODE), ("new.ll", new)):
         (tmp_path / name).write_text(HEAD + text, encoding="utf-8")
-    found = json.loads(run("diff", tmp_path / "old.ll", tmp_path / "new.ll", "--json").ok().out)["functions"]
-    return {one["new"]["name"]: (one["kind"], one["bytes"], one["why"]) for one in found}
+    functions = json.loads(run("diff", tmp_path / "old.ll", tmp_path / "new.ll", "--json").ok().out)["functions"]
+    return {one["new"]["name"]: (one["kind"], one["bytes"], one["why"]) for one in functions}
 
 
 @pytest.mark.parametrize(
@@ -195,9 +195,9 @@ def kinds(run: Run, tmp_path: Path, new: str) -> dict[str, tuple[str, int, list[
     ],
 )
 def test_changed_code_is_no_identical_code(run: Run, tmp_path: Path, before: str, after: str, why: str) -> None:
-    found = kinds(run, tmp_path, CODE.replace(before, after))
-    assert found["first"] == ("identical", 0, [])
-    kind, more, reasons = found["second"]
+    kind_of = kinds(run, tmp_path, CODE.replace(before, after))
+    assert kind_of["first"] == ("identical", 0, [])
+    kind, more, reasons = kind_of["second"]
     # An attribute may leave out unwind tables, and branches may be laid out in another way.
     assert kind == ("grew" if more > 0 else "shrank" if more < 0 else "changed")
     assert "; ".join(reasons) == why

@@ -47,8 +47,8 @@ def rows(text: str) -> list[dict]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def vectors(found: list[dict]) -> np.ndarray:
-    return np.array([row["vector"] for row in found], dtype=np.float32)
+def vectors(records: list[dict]) -> np.ndarray:
+    return np.array([row["vector"] for row in records], dtype=np.float32)
 
 
 # -- JSON lines ----------------------------------------------------------------------------------------
@@ -73,15 +73,15 @@ def test_stdout_is_one_json_object_with_all_that_made_it(run: Run, model_dir: Pa
 
 @pytest.mark.parametrize("level", ["function", "instruction"])
 def test_finer_levels_name_their_rows(run: Run, model_dir: Path, encoder: Encoder, ir: Path, level: str) -> None:
-    found = rows(run("embed", "--no-cache", "--model", model_dir, "--level", level, ir).ok().out)
-    names, functions = [row["name"] for row in found], [row["function"] for row in found]
+    records = rows(run("embed", "--no-cache", "--model", model_dir, "--level", level, ir).ok().out)
+    names, functions = [row["name"] for row in records], [row["function"] for row in records]
     if level == "function":
         assert names == functions == ["first", "second"]
     else:
         assert names == INSTRUCTIONS
         assert functions == ["first"] * 5 + ["second"]
-    assert {row["level"] for row in found} == {level}
-    np.testing.assert_array_equal(vectors(found), encoder.embed(ir, level=level))
+    assert {row["level"] for row in records} == {level}
+    np.testing.assert_array_equal(vectors(records), encoder.embed(ir, level=level))
 
 
 @pytest.mark.parametrize(("part", "width"), [("text", TEXT), ("graph", GRAPH), ("both", BOTH)])
@@ -129,8 +129,8 @@ def test_functions_are_embedded_by_the_model_that_searches_them(
 
 def test_the_help_names_both_default_models(run: Run) -> None:
     for verb in ("embed", "compare", "search", "map"):
-        said = "".join(run(verb, "--help").ok().out.split())  # a line may end at any hyphen
-        assert f"[default:{search_model('function')}tosearchfunctionsandsmallerparts,else{DEFAULT_MODEL}]" in said
+        help_text = "".join(run(verb, "--help").ok().out.split())  # a line may end at any hyphen
+        assert f"[default:{search_model('function')}tosearchfunctionsandsmallerparts,else{DEFAULT_MODEL}]" in help_text
 
 
 @pytest.fixture
@@ -170,8 +170,8 @@ def says_who(head: dict, encoder: Encoder, level: str) -> None:
 def says_what(listed: list[dict], encoder: Encoder, files: list[str], level: str) -> None:
     assert [entry["file"] for entry in listed] == files
     for entry in listed:
-        found = encoder.embed_parts(entry["file"], level=level)
-        assert (entry["content_hash"], entry["counts"]) == (found.content_hash, found.counts)
+        embedding = encoder.embed_parts(entry["file"], level=level)
+        assert (entry["content_hash"], entry["counts"]) == (embedding.content_hash, embedding.counts)
         assert entry["own_form"] == form_of(level)
 
 
@@ -184,15 +184,15 @@ def write(run: Run, model_dir: Path, folder: Path, output: Path, level: str) -> 
 @pytest.mark.parametrize("level", LEVELS)
 def test_npy_and_its_sidecar(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, level: str):
     write(run, model_dir, folder, tmp_path / "x.npy", level)
-    files, wanted = expected(encoder, folder, level)
+    files, expected_vectors = expected(encoder, folder, level)
     stored = np.load(tmp_path / "x.npy", allow_pickle=False)
     assert stored.dtype == np.float32
-    np.testing.assert_array_equal(stored, wanted)
+    np.testing.assert_array_equal(stored, expected_vectors)
     sidecar = json.loads((tmp_path / "x.npy.json").read_text(encoding="utf-8"))
     says_who(sidecar, encoder, level)
     says_what(sidecar["files"], encoder, files, level)
-    assert len(sidecar["names"]) == len(sidecar["functions"]) == len(sidecar["file_row"]) == len(wanted)
-    assert len(sidecar["builts"]) == len(wanted)
+    assert len(sidecar["names"]) == len(sidecar["functions"]) == len(sidecar["file_row"]) == len(expected_vectors)
+    assert len(sidecar["builts"]) == len(expected_vectors)
     assert sidecar["file_row"][-LEVELS[level] :] == [1] * LEVELS[level]
     assert sidecar["file_row"].count(1) == LEVELS[level]
 
@@ -200,7 +200,7 @@ def test_npy_and_its_sidecar(run: Run, model_dir: Path, encoder: Encoder, folder
 @pytest.mark.parametrize("level", LEVELS)
 def test_npz(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, level: str) -> None:
     write(run, model_dir, folder, tmp_path / "x.npz", level)
-    files, wanted = expected(encoder, folder, level)
+    files, expected_vectors = expected(encoder, folder, level)
     with np.load(tmp_path / "x.npz", allow_pickle=False) as stored:
         assert set(stored) == {
             "vectors",
@@ -219,7 +219,7 @@ def test_npz(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path
             "file_row",
             "meta",
         }
-        np.testing.assert_array_equal(stored["vectors"], wanted)
+        np.testing.assert_array_equal(stored["vectors"], expected_vectors)
         meta = json.loads(str(stored["meta"]))
         says_who(meta, encoder, level)
         says_what(meta["files"], encoder, files, level)
@@ -235,19 +235,19 @@ def test_npz(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path
 @pytest.mark.parametrize("level", LEVELS)
 def test_parquet(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path: Path, level: str) -> None:
     write(run, model_dir, folder, tmp_path / "x.parquet", level)
-    files, wanted = expected(encoder, folder, level)
+    files, expected_vectors = expected(encoder, folder, level)
     table = pq.read_table(tmp_path / "x.parquet")
     says_who(json.loads(table.schema.metadata[b"mirenc"]), encoder, level)
     described = encoder.embed_parts(files[1], level=level)
     counts = described.counts
     labels = ["name", "function", "symbol", "header", "depth", "source_file", "source_line", "built"]
     assert table.column_names == ["file", "file_hash", "content_hash", "own_form", *labels, *counts, "vector"]
-    last = table.slice(len(wanted) - LEVELS[level]).to_pylist()
+    last = table.slice(len(expected_vectors) - LEVELS[level]).to_pylist()
     assert {row["file"] for row in last} == {files[1]}
     assert {row["content_hash"] for row in last} == {in_form(level).content_hash} == {described.content_hash}
     assert {(row["own_form"], row["built"]) for row in last} == {(form_of(level), "O0")}
     assert all(row[name] == count for row in last for name, count in counts.items())
-    np.testing.assert_array_equal(np.array(table["vector"].to_pylist(), dtype=np.float32), wanted)
+    np.testing.assert_array_equal(np.array(table["vector"].to_pylist(), dtype=np.float32), expected_vectors)
 
 
 def test_jsonl_is_what_stdout_would_have(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
@@ -318,12 +318,12 @@ def files_of(result: Result) -> list[str]:
 def test_each_argument_has_its_row_in_their_order(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
     small, functions = folder / "sub" / "small.ll", folder / "functions.ll"
     words = ("embed", "--no-cache", "--model", model_dir, small, folder, small, functions)
-    wanted = [str(path) for path in (small, functions, small, small, functions)]
-    assert files_of(run(*words)) == wanted
+    expected = [str(path) for path in (small, functions, small, small, functions)]
+    assert files_of(run(*words)) == expected
     run(*words, "-o", tmp_path / "x.npy").ok()
     vectors = np.load(tmp_path / "x.npy")
     meta = json.loads((tmp_path / "x.npy.json").read_text())
-    assert [meta["files"][row]["file"] for row in meta["file_row"]] == wanted
+    assert [meta["files"][row]["file"] for row in meta["file_row"]] == expected
     for row, like in ((2, 0), (3, 0), (4, 1)):
         np.testing.assert_array_equal(vectors[row], vectors[like])
     run("embed", "--model", model_dir, "-", "-").refused("standard input can be read once")
@@ -367,8 +367,8 @@ def test_compressed_files_of_one_part_or_several(
     cut = len(data) // 2 if parts == 2 else len(data)
     for suffix, compress in (("gz", gzip.compress), ("xz", lzma.compress), ("zst", zstandard.compress)):
         (tmp_path / f"x.ll.{suffix}").write_bytes(b"".join(compress(part) for part in (data[:cut], data[cut:]) if part))
-    found = rows(run("embed", "--no-cache", "--model", model_dir, *sorted(tmp_path.glob("x.ll.*"))).ok().out)
-    np.testing.assert_array_equal(vectors(found), np.tile(encoder.embed(SOURCE), (3, 1)))
+    records = rows(run("embed", "--no-cache", "--model", model_dir, *sorted(tmp_path.glob("x.ll.*"))).ok().out)
+    np.testing.assert_array_equal(vectors(records), np.tile(encoder.embed(SOURCE), (3, 1)))
 
 
 NAMES = [

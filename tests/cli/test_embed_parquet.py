@@ -52,11 +52,11 @@ def test_rows_are_modules_and_bad_ones_are_listed(
     assert "warning: elf: is an ELF" in result.err
     assert "warning: none: is empty" in result.err
     assert "2 of 5 files failed" in result.err
-    found = read_vectors(out)
-    assert list(dict.fromkeys(found.files)) == ["numeric", f"{corpus}/00000002.bc", "sorting"]
+    table_read = read_vectors(out)
+    assert list(dict.fromkeys(table_read.files)) == ["numeric", f"{corpus}/00000002.bc", "sorting"]
     expected = [encoder.embed_parts(code, level=level) for code in (GOOD["numeric"], SOURCE, GOOD["sorting"])]
-    assert_same_vectors(found.vectors, np.concatenate([one.vector for one in expected]))
-    assert [source["content_hash"] for source in found.sources] == [one.content_hash for one in expected]
+    assert_same_vectors(table_read.vectors, np.concatenate([one.vector for one in expected]))
+    assert [source["content_hash"] for source in table_read.sources] == [one.content_hash for one in expected]
 
 
 def test_without_names_a_row_has_its_number_in_a_folder_too(run: Run, model_dir: Path, corpus: Path) -> None:
@@ -97,13 +97,13 @@ def test_a_batch_says_what_failed_and_who_made_it(model_dir: Path, encoder: Enco
 
 
 def test_a_batch_without_a_model_takes_the_one_of_the_command_line() -> None:
-    for how, model in (
+    for options, model in (
         ({"level": "function"}, "mirenc-search"),
         ({"level": "function", "purpose": "features"}, "mirenc-fast"),
         ({}, "mirenc-fast"),
         ({"level": "function", "loading": {"name_or_dir": "mirenc-tiny"}}, "mirenc-tiny"),
     ):
-        assert BatchEmbedder(**how).maker.model == model
+        assert BatchEmbedder(**options).maker.model == model
 
 
 def test_batches_have_one_schema_whatever_failed(model_dir: Path) -> None:
@@ -111,18 +111,18 @@ def test_batches_have_one_schema_whatever_failed(model_dir: Path) -> None:
     good, bad, none = (embedder(table()[rows]) for rows in (slice(0, 1), slice(1, 2), slice(0, 0)))
     assert good.schema == bad.schema == none.schema
     assert [len(rows) for rows in (good, bad, none)] == [1, 1, 0]
-    said = dict(column.rsplit(" ", 1) for column in SPARK_SCHEMA.split(", "))
+    declared = dict(column.rsplit(" ", 1) for column in SPARK_SCHEMA.split(", "))
     kinds = {"string": "string", "bigint": "int64", "array<float>": "fixed_size_list<item: float>[48]"}
-    assert {name: kinds[kind] for name, kind in said.items()} == {one.name: str(one.type) for one in good.schema}
+    assert {name: kinds[kind] for name, kind in declared.items()} == {one.name: str(one.type) for one in good.schema}
 
 
 def test_frames_and_arrays_are_batches_too(model_dir: Path) -> None:
-    how = {"column": "code", "names": "id", "loading": {"name_or_dir": model_dir}}
-    expected = BatchEmbedder(**how)(table()).drop_columns(["vector"]).to_pylist()
+    options = {"column": "code", "names": "id", "loading": {"name_or_dir": model_dir}}
+    expected = BatchEmbedder(**options)(table()).drop_columns(["vector"]).to_pylist()
     arrays = {name: np.array(table()[name].to_pylist(), dtype=object) for name in ("code", "id")}
-    assert BatchEmbedder(**how)(arrays).drop_columns(["vector"]).to_pylist() == expected
+    assert BatchEmbedder(**options)(arrays).drop_columns(["vector"]).to_pylist() == expected
     pandas = pytest.importorskip("pandas", reason="pandas, which Spark hands over, is not installed")
-    frames = list(embed_frames(iter([table().to_pandas(), table()[:0].to_pandas()]), **how))
+    frames = list(embed_frames(iter([table().to_pandas(), table()[:0].to_pandas()]), **options))
     assert frames[0]["file"].tolist() == [row["file"] for row in expected]
     assert frames[0]["vector"].map(np.shape).tolist()[:3] == [(48,)] * 3
     assert pandas.isna(frames[0]["vector"]).sum() == 2

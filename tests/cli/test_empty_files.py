@@ -146,6 +146,6 @@ def test_sources_of_data_and_headers(mirenc: Callable[..., Result], tmp_path: Pa
         (tmp_path / name).write_text(text)
     entries = [{"directory": str(tmp_path), "file": name, "command": f"cc -c {name}"} for name in sources]
     (tmp_path / "compile_commands.json").write_text(json.dumps(entries))
-    for given in (tmp_path, tmp_path / "compile_commands.json"):
-        (line,) = left_out(mirenc("embed", "MODEL", "--no-cache", given), 3, 4).splitlines()
+    for place in (tmp_path, tmp_path / "compile_commands.json"):
+        (line,) = left_out(mirenc("embed", "MODEL", "--no-cache", place), 3, 4).splitlines()
         assert np.isfinite(json.loads(line)["vector"]).all()

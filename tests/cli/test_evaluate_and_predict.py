@@ -25,12 +25,12 @@ def task(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_table_has_every_row_and_says_what_it_is_made_of(run: Run, task: Path) -> None:
-    found = run("evaluate", "--task-file", task, "--protocol", "kernel", *QUICK)
-    assert found.code == 0
+    result = run("evaluate", "--task-file", task, "--protocol", "kernel", *QUICK)
+    assert result.code == 0
     for words in ("by kernel", "default", "best single setting", "majority label", "no code", "embedding, both"):
-        assert words in found.out
-    assert "24 samples, 12 groups, 2 seeds; model mirenc-tiny" in found.out
-    assert "warning" not in found.err
+        assert words in result.out
+    assert "24 samples, 12 groups, 2 seeds; model mirenc-tiny" in result.out
+    assert "warning" not in result.err
 
 
 def test_json_has_figures_answers_and_hashes(run: Run, task: Path) -> None:
@@ -39,8 +39,8 @@ def test_json_has_figures_answers_and_hashes(run: Run, task: Path) -> None:
     record = records[1]
     assert len(record["data_hash"]) == 64
     assert len(record["model"]["digest"]) == 64
-    both = record["figures"]["kernel"]["both"]
-    assert both["accuracy"] > record["figures"]["kernel"]["majority"]["accuracy"]
+    figures = record["figures"]["kernel"]["both"]
+    assert figures["accuracy"] > record["figures"]["kernel"]["majority"]["accuracy"]
     seed = record["protocols"]["kernel"]["seeds"]["1"]
     assert len(seed["rows"]["both"]["said"]) == len(seed["fold"]) == 24
     assert record["settings"] == ["narrow", "wide"]
@@ -48,8 +48,8 @@ def test_json_has_figures_answers_and_hashes(run: Run, task: Path) -> None:
 
 
 def test_records_and_pictures_are_written(run: Run, task: Path, tmp_path: Path) -> None:
-    found = run("evaluate", "--task-file", task, "-p", "kernel", *QUICK, "-o", tmp_path, "--plot", tmp_path)
-    assert found.code == 0
+    result = run("evaluate", "--task-file", task, "-p", "kernel", *QUICK, "-o", tmp_path, "--plot", tmp_path)
+    assert result.code == 0
     assert json.loads((tmp_path / "kernel.json").read_text())["task"] == "widths"
     assert (tmp_path / "kernel.svg").read_text().startswith("<?xml")
 
@@ -67,12 +67,12 @@ def head(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> None:
-    made = run("fit", "--task-file", task, "-o", tmp_path / "head", "--model", "mirenc-tiny")
-    assert made.code == 0
-    assert made.out == ""
-    assert "held-out answers were " in made.err
-    assert "as those of a head that sees no code" in made.err
-    assert f"wrote {tmp_path / 'head'}" in made.err
+    fitted = run("fit", "--task-file", task, "-o", tmp_path / "head", "--model", "mirenc-tiny")
+    assert fitted.code == 0
+    assert fitted.out == ""
+    assert "held-out answers were " in fitted.err
+    assert "as those of a head that sees no code" in fitted.err
+    assert f"wrote {tmp_path / 'head'}" in fitted.err
     words = ("--context", "length=64", "--head", tmp_path / "head", "--json")
     answer = run("predict", "--task-file", task, EXAMPLE, *words)
     assert answer.code == 0
@@ -94,13 +94,13 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
 def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head: Path) -> None:
     words = ("predict", "--task-file", task, EXAMPLE, "--context", "length=4096", "--head", head)
     line = json.loads(run(*words, "--json").out)
-    said = run(*words).out.splitlines()
+    printed = run(*words).out.splitlines()
     if line["evidence"]["pays"]:
-        assert said[0] == f"{EXAMPLE}: width {line['choice']}"
+        assert printed[0] == f"{EXAMPLE}: width {line['choice']}"
     else:
-        assert said[0] == f"{EXAMPLE}: no evidence for any width but the default, narrow"
+        assert printed[0] == f"{EXAMPLE}: no evidence for any width but the default, narrow"
         preferred = "the default, too" if line["preferred"] == "narrow" else line["preferred"]
-        assert said[1].endswith(f"it prefers {preferred}")
+        assert printed[1].endswith(f"it prefers {preferred}")
 
 
 WORTH = (1.4, 1.2, 1.6)
@@ -108,7 +108,7 @@ FASTER, SLOWER, SAFE = ((Record(0.5, 25, 0.6, *one),) for one in ((0.4, 1.25), (
 
 
 @pytest.mark.parametrize(
-    ("evidence", "choice", "said"),
+    ("evidence", "choice", "expected"),
     [
         (
             Evidence("default", WORTH, other=FASTER, no_code=(1.1, 1.05, 1.2)),
@@ -164,7 +164,7 @@ FASTER, SLOWER, SAFE = ((Record(0.5, 25, 0.6, *one),) for one in ((0.4, 1.25), (
     ],
 )
 def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
-    run: Run, task: Path, head: Path, tmp_path: Path, evidence: Evidence, choice: str, said: list[str]
+    run: Run, task: Path, head: Path, tmp_path: Path, evidence: Evidence, choice: str, expected: list[str]
 ) -> None:
     source = tmp_path / "kernel.ll"  # of many products, for which the task's samples say wide
     body = "".join(f"  %v{step} = mul i32 %x, {40 + step}\n" for step in range(6))
@@ -183,8 +183,8 @@ def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
         assert line["evidence"]["constant"] == 1.4
     else:
         assert lines[0] == f"{source}: no evidence for any width but the default, narrow"
-    assert len(lines) > len(said)
-    for line_told, part in zip(lines[1:], said, strict=False):
+    assert len(lines) > len(expected)
+    for line_told, part in zip(lines[1:], expected, strict=False):
         assert part in line_told
 
 
@@ -201,9 +201,9 @@ def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
     ],
 )
 def test_a_head_that_cannot_be_had_says_why(run: Run, words: tuple[object, ...], complaint: str, code: int) -> None:
-    found = run(*words)
-    assert found.code == code
-    assert complaint in found.err
+    result = run(*words)
+    assert result.code == code
+    assert complaint in result.err
 
 
 def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
     marked = [1 - choice for choice in row["said"]]
     row["said"] = marked
     (tmp_path / "kernel.part.json").write_text(json.dumps(first))
-    found = run(*words, "--seeds", 2, "--resume")
-    assert found.code == 0
+    result = run(*words, "--seeds", 2, "--resume")
+    assert result.code == 0
     second = json.loads((tmp_path / "kernel.json").read_text())
     assert second["protocols"]["kernel"]["seeds"]["0"]["rows"]["no_code"]["said"] == marked
     assert list(second["protocols"]["kernel"]["seeds"]) == ["0", "1"]
@@ -239,24 +239,24 @@ def test_a_record_is_gone_on_from(run: Run, task: Path, tmp_path: Path) -> None:
 
 
 def test_going_on_needs_a_folder_and_its_own_records(run: Run, task: Path, tmp_path: Path) -> None:
-    found = run("evaluate", "--task-file", task, *QUICK, "--resume")
-    assert found.code == 2
-    assert "--output" in found.err
+    result = run("evaluate", "--task-file", task, *QUICK, "--resume")
+    assert result.code == 2
+    assert "--output" in result.err
     (tmp_path / "rows.json").write_text("{")
-    found = run("evaluate", "--task-file", task, *QUICK, "--resume", "-o", tmp_path)
-    assert found.code == 1
-    assert "rows.json cannot be read" in found.err
+    result = run("evaluate", "--task-file", task, *QUICK, "--resume", "-o", tmp_path)
+    assert result.code == 1
+    assert "rows.json cannot be read" in result.err
 
 
 def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, head: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.ll"
     broken.write_text("define i32 @f( {\n")
-    found = run("predict", "--task-file", task, broken, EXAMPLE, "--context", "length=64", "--head", head)
-    assert found.code == 1
-    assert f"{EXAMPLE}: " in found.out
-    assert "broken.ll" not in found.out
-    assert "broken.ll" in found.err
-    assert "1 of 2 files failed" in found.err
+    result = run("predict", "--task-file", task, broken, EXAMPLE, "--context", "length=64", "--head", head)
+    assert result.code == 1
+    assert f"{EXAMPLE}: " in result.out
+    assert "broken.ll" not in result.out
+    assert "broken.ll" in result.err
+    assert "1 of 2 files failed" in result.err
 
 
 @pytest.mark.parametrize(
@@ -277,37 +277,37 @@ def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, head: Pat
     ],
 )
 def test_wrong_words_are_one_line(run: Run, words: tuple[object, ...], complaint: str) -> None:
-    found = run(*words)
-    assert found.code == 1
-    assert complaint in found.err
-    assert found.err.count("\n") == 1
+    result = run(*words)
+    assert result.code == 1
+    assert complaint in result.err
+    assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [(), ("device_mapping", "--task-file", "widths.py")])
 def test_a_task_is_named_once(run: Run, words: tuple[str, ...]) -> None:
-    found = run("evaluate", *words)
-    assert found.code == 2
-    assert "--task-file FILE.py" in found.err
+    result = run("evaluate", *words)
+    assert result.code == 2
+    assert "--task-file FILE.py" in result.err
 
 
 def test_a_malformed_context_is_wrong_usage(run: Run) -> None:
-    found = run("predict", "device_mapping", EXAMPLE, "--context", "transfer")
-    assert found.code == 2
-    assert "NAME=VALUE" in found.err
+    result = run("predict", "device_mapping", EXAMPLE, "--context", "transfer")
+    assert result.code == 2
+    assert "NAME=VALUE" in result.err
 
 
 def test_bad_costs_name_the_sample(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text(TASK_FILE.replace("(1.0, wide)", "(1.0, -wide)"))
-    found = run("evaluate", "--task-file", path, *QUICK)
-    assert found.code == 1
-    assert "sample 0 (k0/8): the cost of 'wide' is -2.0" in found.err
+    result = run("evaluate", "--task-file", path, *QUICK)
+    assert result.code == 1
+    assert "sample 0 (k0/8): the cost of 'wide' is -2.0" in result.err
 
 
 def test_missing_data_say_where_to_get_them(run: Run, tmp_path: Path) -> None:
-    found = run("evaluate", "device_mapping", "--data", tmp_path)
-    assert found.code == 1
-    assert "mirenc datasets fetch device_mapping" in found.err
+    result = run("evaluate", "device_mapping", "--data", tmp_path)
+    assert result.code == 1
+    assert "mirenc datasets fetch device_mapping" in result.err
 
 
 def test_ir_is_given_to_a_table_that_comes_without(run: Run, tmp_path: Path) -> None:
@@ -318,21 +318,32 @@ def test_ir_is_given_to_a_table_that_comes_without(run: Run, tmp_path: Path) -> 
     ]
     (tmp_path / "values_conf1_time_med.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "ir").mkdir()
-    asked = ("evaluate", "numa_prefetch", "--data", tmp_path, "-p", "program", "--model", "mirenc-tiny", "--seeds", 1)
-    without = run(*asked)
+    evaluation = (
+        "evaluate",
+        "numa_prefetch",
+        "--data",
+        tmp_path,
+        "-p",
+        "program",
+        "--model",
+        "mirenc-tiny",
+        "--seeds",
+        1,
+    )
+    without = run(*evaluation)
     assert without.code == 0
     assert "best of 3, no model" in without.out
     assert "embedding" not in without.out
     assert "mirenc: warning: protocol 'program' tests 3 groups; 6 are needed" in without.err
-    refused = run(*asked, "--row", "both")
+    refused = run(*evaluation, "--row", "both")
     assert refused.code != 0
     assert "--ir-dir DIR" in refused.err
     for number, region in enumerate(regions):
         body = "".join(f"  %v{step} = add i32 %x, {step}\n" for step in range(number + 1))
         (tmp_path / "ir" / f"{region}.ll").write_text(f"define i32 @f(i32 %x) {{\n{body}  ret i32 %x\n}}\n")
-    found = run(*asked, "--row", "both", "--ir-dir", tmp_path / "ir")
-    assert found.code == 0
-    assert "embedding, both" in found.out
+    result = run(*evaluation, "--row", "both", "--ir-dir", tmp_path / "ir")
+    assert result.code == 0
+    assert "embedding, both" in result.out
     head = tmp_path / "head"
     fitted = run("fit", "numa_prefetch", "-d", tmp_path, "--ir-dir", tmp_path / "ir", "-m", "mirenc-tiny", "-o", head)
     assert fitted.code == 0
@@ -365,9 +376,9 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
     path.write_text(LOOP)
 
     def ask(*words: str) -> dict[str, Any]:
-        found = run("predict", "vectorization", path, "--json", *words)
-        assert found.code == 0
-        answer: dict[str, Any] = json.loads(found.out)
+        result = run("predict", "vectorization", path, "--json", *words)
+        assert result.code == 0
+        answer: dict[str, Any] = json.loads(result.out)
         return answer
 
     short, long = (ask("-c", f"vector_bits=256,trip_count={count}") for count in ("3", "100000"))
@@ -377,21 +388,21 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
     assert 0 < widths[0] <= 4
     assert short["gain"] > long["gain"]
     assert ask("--look-ahead", "-c", "vector_bits=256,trip_count=<8")["context"]["trip_count"] == "<8"
-    for words, said in (
+    for words, trip_count in (
         ("", "trip count not known"),
         (",trip_count=<8", "trip count <8"),
         (",trip_count=13.5", "13.5"),
     ):
-        assert said in run("predict", "vectorization", path, "-c", f"vector_bits=256{words}").out
+        assert trip_count in run("predict", "vectorization", path, "-c", f"vector_bits=256{words}").out
     monkeypatch.setattr("mirenc.decide.loop_task.look_ahead", None)
     quick = ask("--no-look-ahead", "-c", "vector_bits=256")
     # Of a large function nobody waits for it, unless told to.
     monkeypatch.setattr("mirenc.decide.task_head.LARGE", 5)
     assert ask("-c", "vector_bits=256") == quick
-    asked = run("predict", "vectorization", path, "--look-ahead", "-c", "vector_bits=256")
-    assert asked.code == 1
+    failed = run("predict", "vectorization", path, "--look-ahead", "-c", "vector_bits=256")
+    assert failed.code == 1
     assert (
-        "a fault of mirenc ended it while it was worked on (TypeError: 'NoneType' object is not callable)" in asked.err
+        "a fault of mirenc ended it while it was worked on (TypeError: 'NoneType' object is not callable)" in failed.err
     )
     # A call is nothing that LLVM vectorises: nobody looks, and it is left alone.
     path.write_text(LOOP.replace("fmul float %x, 3.0", "call float @next(float %x)") + "declare float @next(float)\n")
@@ -404,6 +415,6 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
 
 
 def test_a_task_that_does_not_look_ahead(run: Run) -> None:
-    found = run("predict", "device_mapping", EXAMPLE, "--look-ahead", "--context", "transfer=1,wgsize=1")
-    assert found.code == 1
-    assert "task device_mapping does not look ahead. Leave --look-ahead out" in found.err
+    result = run("predict", "device_mapping", EXAMPLE, "--look-ahead", "--context", "transfer=1,wgsize=1")
+    assert result.code == 1
+    assert "task device_mapping does not look ahead. Leave --look-ahead out" in result.err

@@ -81,19 +81,19 @@ def test_an_exported_model_gives_the_vectors_of_a_file(model: str, run: Run, tmp
     command = [sys.executable, "-m", "mirenc.encoder.onnx_runtime", tmp_path, model, *files]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     expected = load(model, cache=False).embed(files)
-    found = np.array([json.loads(line) for line in lines])
-    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+    vectors = np.array([json.loads(line) for line in lines])
+    np.testing.assert_allclose(vectors, expected, atol=1e-5 * np.abs(expected).max())
 
     # It is onnxruntime that computes them: without the weights of the encoders they are the same.
     from mirenc.encoder.onnx_runtime import OnnxRuntime
 
-    whole = load_files(model)
+    loaded = load_files(model)
     encoders = ("text.", "graph.")
     weights = {
         name: np.zeros_like(array) if name.startswith(encoders) and name != "text.token.weight" else array
-        for name, array in whole.weights.items()
+        for name, array in loaded.weights.items()
     }
-    empty = replace(whole, weights=weights)
+    empty = replace(loaded, weights=weights)
     for purpose in ("search", "features"):
         again = Encoder(empty, OnnxRuntime(empty, tmp_path)).embed(files, purpose=purpose)
         same = load(model, cache=False).embed(files, purpose=purpose)
@@ -101,7 +101,7 @@ def test_an_exported_model_gives_the_vectors_of_a_file(model: str, run: Run, tmp
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "complaint"),
     [
         (("thread_coarsening",), 2, "taken for a head. Type: --c FOLDER"),
         (("mirenc-fast", "--c", "out"), 2, "taken for a model. Type: --onnx FOLDER"),
@@ -110,9 +110,9 @@ def test_an_exported_model_gives_the_vectors_of_a_file(model: str, run: Run, tmp
     ],
 )
 def test_what_cannot_be_exported_is_said(
-    words: tuple[str, ...], code: int, said: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], code: int, complaint: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("export", *words)
     assert result.code == code
-    assert said in " ".join(result.err.split())
+    assert complaint in " ".join(result.err.split())

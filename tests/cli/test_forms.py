@@ -31,13 +31,13 @@ def test_queries_are_brought_to_the_form_of_the_index(
     of_size, usual = (encoder.embed(QUERY, form=form) for form in ("Oz", None))
     assert cosine(usual, table.vectors[0]) < 1 - 1e-4
     search = ("search", "--model", model_dir, "--json", QUERY, index)
-    found = json.loads(run(*search).ok().out)
-    assert (found["form"], found["model_digest"]) == ("Oz", encoder.digest_in("Oz"))
-    (one,) = found["found"]
+    report = json.loads(run(*search).ok().out)
+    assert (report["form"], report["model_digest"]) == ("Oz", encoder.digest_in("Oz"))
+    (one,) = report["found"]
     assert [match["file"] for match in one["matches"]] == [str(QUERY), str(OTHER)]
     expected = [cosine(of_size, row) for row in table.vectors]
     assert [match["cosine"] for match in one["matches"]] == pytest.approx(expected, abs=1e-5)
-    assert json.loads(run(*search, "--form", "Oz").ok().out) == found
+    assert json.loads(run(*search, "--form", "Oz").ok().out) == report
     run(*search, "--form", "O2").failed(
         f"{index} holds vectors of the form Oz, not O2", f"mirenc embed FOLDER --level module -o {index} --form O2"
     )
@@ -59,9 +59,9 @@ def test_an_index_from_before_there_were_forms(run: Run, model_dir: Path, encode
         f"Embed the files again: mirenc embed FOLDER --level module -o {index}.",
         "Or search these vectors: --form plain",
     )
-    found = json.loads(run(*search, "--form", "plain").ok().out)
-    assert (found["form"], found["model_digest"]) == ("plain", encoder.digest)
-    (one,) = found["found"]
+    report = json.loads(run(*search, "--form", "plain").ok().out)
+    assert (report["form"], report["model_digest"]) == ("plain", encoder.digest)
+    (one,) = report["found"]
     plain = encoder.embed([QUERY, OTHER], form="plain")
     assert [match["file"] for match in one["matches"]] == [str(QUERY), str(OTHER)]
     expected = [cosine(plain[0], row) for row in plain]

@@ -59,8 +59,8 @@ COMMANDS = dict(commands())
 
 def examples(verb: str) -> list[str]:
     """Lines of the examples of a verb and of those below it."""
-    own = [command for name, command in COMMANDS.items() if name.split()[1] == verb]
-    return [line.strip() for one in own for line in (one.epilog or "").splitlines() if line.startswith("    ")]
+    commands = [command for name, command in COMMANDS.items() if name.split()[1] == verb]
+    return [line.strip() for one in commands for line in (one.epilog or "").splitlines() if line.startswith("    ")]
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_values_are_in_capitals_or_listed(name: str) -> None:
     ("words", "completed"), [("mirenc emb", "embed"), ("mirenc embed --lev", "--level"), ("mirenc models ad", "adapt")]
 )
 def test_a_shell_completes_verbs_and_options(spawn: Run, words: str, completed: str) -> None:
-    asked = {"_MIRENC_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    assert os.environ.keys().isdisjoint(asked)
-    assign = " ".join(f"{name}={shlex.quote(value)}" for name, value in asked.items())
+    environment = {"_MIRENC_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    assert os.environ.keys().isdisjoint(environment)
+    assign = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
     assert spawn(shell=f'{assign} "$@"').out.split() == [completed]

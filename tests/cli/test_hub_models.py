@@ -47,7 +47,7 @@ def test_a_dry_run_uploads_nothing(hub: FakeHub, spawn: Run, model_folder: Path,
     result = spawn(*words, "--dry-run")
     assert (result.code, result.out) == (0, f"hf upload org/tiny {tmp_path / 'upload'}\n")
     assert result.err.endswith("SHA256SUMS, README.md. It states no licence (--license)\n")
-    assert [asked for asked in hub.asked if "agent-harnesses" not in asked] == []
+    assert [request for request in hub.requested if "agent-harnesses" not in request] == []
     assert not hub.commits
     words = (*words[:-1], tmp_path / "second", "--license", "mit")
     published = spawn(*words)

@@ -80,8 +80,8 @@ def test_graph_of_a_region_is_the_mean_of_its_nodes_and_of_what_they_read(encode
     sample = make_sample(parse_ir(NEST), encoder.tokenizer)
     nodes = node_vectors(encoder, NEST)
     for level, regions in (("loop", ([*OUTER, *INNER, *LATCH], INNER)), ("block", (ENTRY, OUTER, INNER, LATCH, EXIT))):
-        found = encoder.embed(NEST, level=level, part="graph")
-        for row, rows in zip(found, regions, strict=False):
+        vectors = encoder.embed(NEST, level=level, part="graph")
+        for row, rows in zip(vectors, regions, strict=False):
             members = set(sample.instruction_node[list(rows)].tolist())
             for source, target, flow in zip(*sample.edge_index.tolist(), sample.edge_flow.tolist(), strict=True):
                 reads = flow == Flow.DATA and sample.node_kind[source] == NodeKind.VARIABLE
@@ -100,10 +100,13 @@ def test_a_function_that_is_one_block_has_its_vector(encoder: Encoder) -> None:
 
 def test_function_takes_some_rows_of_all(encoder: Encoder) -> None:
     for level in ("function", "block", "instruction"):
-        whole, some = encoder.embed_parts(NEST, level=level), encoder.embed_parts(NEST, level=level, function="^nest$")
-        rows = [row for row, function in enumerate(whole.functions) if function == "nest"]
-        assert_same_vectors(some.vector, whole.vector[rows])
-        assert some.regions == [whole.regions[row] for row in rows]
+        every, selected = (
+            encoder.embed_parts(NEST, level=level),
+            encoder.embed_parts(NEST, level=level, function="^nest$"),
+        )
+        rows = [row for row, function in enumerate(every.functions) if function == "nest"]
+        assert_same_vectors(selected.vector, every.vector[rows])
+        assert selected.regions == [every.regions[row] for row in rows]
     # Mangled and demangled names will do.
     for pattern in ("_Z5plain", r"^plain\b"):
         assert encoder.embed(NEST, level="function", function=pattern).shape[0] == 1
@@ -114,9 +117,9 @@ def test_function_takes_some_rows_of_all(encoder: Encoder) -> None:
 
 
 def test_a_module_of_some_functions_is_the_mean_of_their_instructions(encoder: Encoder) -> None:
-    found = encoder.embed(NEST, form="plain", function="nest", part="text")
+    vector = encoder.embed(NEST, form="plain", function="nest", part="text")
     each = encoder.embed(NEST, level="instruction", function="nest", part="text")
-    np.testing.assert_allclose(found, each.mean(0), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(vector, each.mean(0), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("level", ["module", "function", "loop", "block", "instruction"])
@@ -137,11 +140,11 @@ def test_debug_information_moves_no_vector(encoder: Encoder, level: str) -> None
 def test_outputs_say_where_a_loop_is(run: Run, model_dir: Path, tmp_path: Path, suffix: str) -> None:
     output = tmp_path / f"x{suffix}"
     run("embed", "--no-cache", "--model", model_dir, "-l", "loop", "-f", "nest", "-o", output, PLACES).ok()
-    wanted = [
+    expected = [
         (region.name, region.function, region.symbol, region.header, region.depth, region.file, region.line)
         for region in regions_of(parse_ir(PLACES.read_text(encoding="utf-8")), "loop", function="nest").regions
     ]
-    assert len(wanted) > 1
+    assert len(expected) > 1
     keys = ("name", "function", "symbol", "header", "depth", "source_file", "source_line")
     labels = read_vectors(output).labels
-    assert list(zip(*(labels[key] for key in keys), strict=True)) == wanted
+    assert list(zip(*(labels[key] for key in keys), strict=True)) == expected

@@ -29,11 +29,11 @@ def folder(tmp_path: Path) -> Path:
     return target
 
 
-def said(page: str) -> list[tuple[str, list[str]]]:
+def groups_of(page: str) -> list[tuple[str, list[str]]]:
     """Colours, and what each point is called."""
-    found = re.search(r"const groups = (.*)\.map\(", page)
-    assert found is not None
-    groups = json.loads(found[1])
+    match = re.search(r"const groups = (.*)\.map\(", page)
+    assert match is not None
+    groups = json.loads(match[1])
     return [(group["name"], [point[3] for point in group["points"]]) for group in groups]
 
 
@@ -43,7 +43,7 @@ def test_of_a_folder_functions_are_drawn(run: Run, model_dir: Path, encoder: Enc
     table = make_index(encoder, folder, level="function")
     assert len(table) > 9
     # Embedded a second time a vector may differ in its last bit, and with it the picture: all but places is the same.
-    assert said(page.read_text(encoding="utf-8")) == said(draw_map(table, str(folder)))
+    assert groups_of(page.read_text(encoding="utf-8")) == groups_of(draw_map(table, str(folder)))
     run("map", "--model", model_dir, folder, "-o", page, "--level", "module").ok()
     assert f"<title>2 modules of {folder}</title>" in page.read_text(encoding="utf-8")
 

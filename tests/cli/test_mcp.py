@@ -42,8 +42,8 @@ NAMES = (
 def talk(script: Script, *words: object, environment: dict[str, str] | None = None) -> Any:
     """What a script makes of a session with the server for some folders."""
     command = ["-c", "from mirenc.cli import main; main()", "mcp", *map(str, words)]
-    kept = {name: value for name, value in os.environ.items() if name.startswith(("MIRENC", "XDG", "OMP"))}
-    server = mcp.StdioServerParameters(command=sys.executable, args=command, env=kept | (environment or {}))
+    inherited = {name: value for name, value in os.environ.items() if name.startswith(("MIRENC", "XDG", "OMP"))}
+    server = mcp.StdioServerParameters(command=sys.executable, args=command, env=inherited | (environment or {}))
 
     async def session() -> Any:
         async with mcp.stdio_client(server) as streams, mcp.ClientSession(*streams) as client:
@@ -86,15 +86,15 @@ def functions(path: Path) -> list[str]:
 @pytest.mark.parametrize("file", ["numeric", "sorting", "structs"])
 def test_a_function_of_another_level_is_found_in_two_libraries(libraries: Path, file: str) -> None:
     place = next(libraries.rglob(f"{file}.ll"))
-    asked = FIXTURES / ("clang-19" if file == "structs" else "clang-14") / "O0" / f"{file}.ll"
-    known = [name for name in functions(place) if name in functions(asked)]
+    query = FIXTURES / ("clang-19" if file == "structs" else "clang-14") / "O0" / f"{file}.ll"
+    known = [name for name in functions(place) if name in functions(query)]
 
     async def script(client: Any) -> Any:
-        return [await ask(client, "search_code", code=asked.read_text(), function=name, k=1) for name in known[:3]]
+        return [await ask(client, "search_code", code=query.read_text(), function=name, k=1) for name in known[:3]]
 
     for name, answer in zip(known, talk(script, libraries / "one", libraries / "two"), strict=False):
-        found = [row for row in answer["rows"] if row["symbol"] == name]
-        assert [(match["symbol"], match["file"]) for match in found[0]["matches"]] == [
+        rows = [row for row in answer["rows"] if row["symbol"] == name]
+        assert [(match["symbol"], match["file"]) for match in rows[0]["matches"]] == [
             (name, place.relative_to(libraries).as_posix())
         ]
         assert answer["indexed"] == sum(len(functions(path)) for path in libraries.rglob("*.ll"))
@@ -134,9 +134,9 @@ def test_tools_answer_what_the_verbs_answer(libraries: Path, run: Run, monkeypat
     ((alone,), (near, *_)) = similar["rows"], similar["rows"][0]["matches"]
     assert len(alone["matches"]) == 3
     assert near["symbol"] != alone["symbol"]
-    found = json.loads(run("search", "two/control_flow.ll", ".", "--level", "function", "-k", 2, "--json").out)["found"]
+    report = json.loads(run("search", "two/control_flow.ll", ".", "--level", "function", "-k", 2, "--json").out)
     assert [[match["symbol"] for match in row["matches"]] for row in search["rows"]] == [
-        [match["symbol"] for match in row["matches"]] for row in found
+        [match["symbol"] for match in row["matches"]] for row in report["found"]
     ]
 
 
@@ -205,9 +205,9 @@ def test_pages_are_the_whole(tmp_path: Path) -> None:
         "rows 30 to 30 of 23",
     ]
     # More than there is room for is left out, however many rows were asked for.
-    kept = len(wide_page["rows"])
-    assert 0 < kept < 40
-    assert wide_page["cut"] == f"rows 0 to {kept} of 40; for more ask with start={kept}"
+    shown = len(wide_page["rows"])
+    assert 0 < shown < 40
+    assert wide_page["cut"] == f"rows 0 to {shown} of 40; for more ask with start={shown}"
     assert len(json.dumps(wide_page)) < 20_000
     assert len(wide_page["rows"][0]["calls"]) == 10
 
@@ -450,12 +450,12 @@ def test_sources_are_read_only_where_the_user_lets_them(tmp_path: Path) -> None:
 # -- how it ends -----------------------------------------------------------------------------------------------------
 def descendants(process: int) -> list[int]:
     """The processes that a process started, and those that they started."""
-    found = []
+    processes = []
     with suppress(OSError):
         for file in Path(f"/proc/{process}/task").glob("*/children"):
             for child in map(int, file.read_text().split()):
-                found += [child, *descendants(child)]
-    return found
+                processes += [child, *descendants(child)]
+    return processes
 
 
 def is_alive(process: int) -> bool:
@@ -523,14 +523,14 @@ def test_a_client_that_goes_away_ends_all_processes(server: subprocess.Popen[byt
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in server.stdout.read().splitlines())
 
 
-@pytest.mark.parametrize("way", ["cancelled", "killed"])
-def test_a_question_whose_work_ends_leaves_the_server_alive(endless: Path, way: str) -> None:
+@pytest.mark.parametrize("ending", ["cancelled", "killed"])
+def test_a_question_whose_work_ends_leaves_the_server_alive(endless: Path, ending: str) -> None:
     async def script(client: Any) -> Any:
         # A child of it has its command line, too, until it runs its own.
         process = next(child for child in descendants(os.getpid()) if "mcp_worker" in command_of(child))
 
         async def progress(*_: Any) -> None:
-            if way == "cancelled":
+            if ending == "cancelled":
                 scope.cancel()
             else:
                 os.kill(process, signal.SIGKILL)
@@ -545,7 +545,7 @@ def test_a_question_whose_work_ends_leaves_the_server_alive(endless: Path, way: 
 
     result, explained = talk(script, endless)
     assert explained["counts"]["defined"] == 1
-    if way == "killed":
+    if ending == "killed":
         assert result.is_error
         assert "the process that worked on the question ended" in result.content[0].text
     else:

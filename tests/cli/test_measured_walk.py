@@ -89,7 +89,7 @@ class Walk:
         (record,) = (one for one in self.records if protocol in one["protocols"])
         seed = record["protocols"][protocol]["seeds"]["0"]
         assert {"no_code", "both"} <= set(seed["rows"])
-        assert {len(found["said"]) for found in seed["rows"].values()} == {samples}
+        assert {len(row["said"]) for row in seed["rows"].values()} == {samples}
 
 
 @pytest.fixture
@@ -98,19 +98,19 @@ def walk(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[
     monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
     table, head = tmp_path / "table", tmp_path / "head"
 
-    def went(task: str, *sources: Path, part: str = "", asked: tuple[object, ...] = ()) -> Walk:
+    def went(task: str, *sources: Path, part: str = "", options: tuple[object, ...] = ()) -> Walk:
         parts = ("--part", part) if part else ()
-        made = run("measure", task, *sources, "-o", table, "--rounds", 4, "--jobs", 1, *parts)
-        assert made.code == 0, made.err
+        measured = run("measure", task, *sources, "-o", table, "--rounds", 4, "--jobs", 1, *parts)
+        assert measured.code == 0, measured.err
         rows = ("--row", "no_code", "--row", "both", "--seeds", 1)
         records = run("evaluate", task, "--data", table, *rows, *MODEL, "--json")
         assert records.code == 0, records.err
         fitted = run("fit", task, "--data", table, "-o", head, *MODEL)
         assert fitted.code == 0, fitted.err
-        answers = run("predict", task, sources[0], "--head", head, *MODEL, "--json", *asked)
+        answers = run("predict", task, sources[0], "--head", head, *MODEL, "--json", *options)
         assert answers.code == 0, answers.err
         lines = [json.loads(line) for line in answers.out.splitlines()]
-        return Walk(made.err, records.err, json.loads(records.out), lines)
+        return Walk(measured.err, records.err, json.loads(records.out), lines)
 
     return went
 
@@ -121,32 +121,34 @@ def test_vectorization(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Vectorization, "space", space)
     (tmp_path / "mine.c").write_text(LOOPS)
     (tmp_path / "mine.driver.c").write_text(DRIVER)
-    found = walk("vectorization", tmp_path / "mine.c", part="sse2", asked=("--context", "vector_bits=128"))
-    assert "2 samples of 2 kernels in 2 groups; dropped 0 for noise, 0 otherwise; 0 left" in found.measured
-    found.judged("structure", 2)
-    assert "left out: family, as all samples are of 'mine'" in found.evaluated
-    assert [answer["region"]["line"] for answer in found.answers] == [3, 5]
-    assert {answer["choice"] for answer in found.answers} <= set(space.names)
+    walked = walk("vectorization", tmp_path / "mine.c", part="sse2", options=("--context", "vector_bits=128"))
+    assert "2 samples of 2 kernels in 2 groups; dropped 0 for noise, 0 otherwise; 0 left" in walked.measured
+    walked.judged("structure", 2)
+    assert "left out: family, as all samples are of 'mine'" in walked.evaluated
+    assert [answer["region"]["line"] for answer in walked.answers] == [3, 5]
+    assert {answer["choice"] for answer in walked.answers} <= set(space.names)
 
 
 @pytest.mark.needs("libomp")
 def test_openmp(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openmp, "_cores", lambda: 2)  # one will do: this compares nothing
-    whole = openmp_space(2)
-    space = Space(whole.knobs, (whole.settings[0], whole.settings[2], whole.settings[10]), missing="never")
+    full_space = openmp_space(2)
+    space = Space(
+        full_space.knobs, (full_space.settings[0], full_space.settings[2], full_space.settings[10]), missing="never"
+    )
     monkeypatch.setattr(OpenMPMethod, "space", space)
     sources = [tmp_path / f"{name}.c" for name in ("sum", "root")]
     for source, body in zip(sources, ("y[i] + 1", "__builtin_sqrt(y[i])"), strict=True):
         source.write_text(THREADS.replace("BODY", body))
         source.with_suffix(".driver.c").write_text(DRIVER)
-    found = walk("openmp", *sources, asked=("--context", "n=500"))
-    assert "2 samples of 2 kernels in 2 groups" in found.measured
-    assert "cells: 6 ok" in found.measured
-    found.judged("kernel", 2)
-    found.judged("family", 2)
-    (answer,) = found.answers
+    walked = walk("openmp", *sources, options=("--context", "n=500"))
+    assert "2 samples of 2 kernels in 2 groups" in walked.measured
+    assert "cells: 6 ok" in walked.measured
+    walked.judged("kernel", 2)
+    walked.judged("family", 2)
+    (answer,) = walked.answers
     assert answer["region"]["line"] == 3
-    assert answer["choice"] in whole.names
+    assert answer["choice"] in full_space.names
     assert min(answer["seconds"].values()) > 0
 
 
@@ -161,12 +163,12 @@ def test_block_size(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: pyte
         source.write_text(WORK_ITEMS.replace("BODY", body))
         source.with_suffix(".driver.toml").write_text(WORK_ITEMS_DRIVER)
     part = next(part for part in BlockSizeMethod().parts() if part != CUDA)
-    found = walk("block_size", *sources, part=part, asked=("--kernel", "work", "--context", "n=500"))
-    assert "2 samples of 2 kernels in 2 groups" in found.measured
-    assert "cells: 6 ok" in found.measured
-    found.judged("kernel", 2)
-    found.judged("family", 2)
-    (answer,) = found.answers
+    walked = walk("block_size", *sources, part=part, options=("--kernel", "work", "--context", "n=500"))
+    assert "2 samples of 2 kernels in 2 groups" in walked.measured
+    assert "cells: 6 ok" in walked.measured
+    walked.judged("kernel", 2)
+    walked.judged("family", 2)
+    (answer,) = walked.answers
     assert answer["choice"] in space.names
     assert answer["restriction"].startswith("block_size_x in [")
 

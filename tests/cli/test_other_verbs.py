@@ -36,9 +36,9 @@ def test_help_lists_every_verb_in_its_group_with_a_whole_sentence(run: Run) -> N
         assert [line.split()[0] for line in section.splitlines() if line[2:3] != " "] == list(verbs)
     assert "..." not in shown.partition("[ARGS]...")[2]
     for verb in VERBS:
-        own = run(verb, "-h").ok().out
-        assert own.startswith("Usage: mirenc " + verb)
-        assert "--help" in own
+        help_text = run(verb, "-h").ok().out
+        assert help_text.startswith("Usage: mirenc " + verb)
+        assert "--help" in help_text
     assert run("tokenizer", "train", "--help").ok().out.startswith("Usage: mirenc tokenizer train")
 
 
@@ -47,8 +47,8 @@ def test_a_verb_built_alone_is_that_of_the_whole_command_line(
     run: Run, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = run(verb, "--help").ok().out
-    whole = cli.make_app()
-    monkeypatch.setattr(cli, "make_app", lambda _: whole)
+    full_app = cli.make_app()
+    monkeypatch.setattr(cli, "make_app", lambda _: full_app)
     assert run(verb, "--help").ok().out == alone
 
 
@@ -97,14 +97,16 @@ def test_inspect_as_json(run: Run, model_dir: Path, ir: Path) -> None:
     assert facts["opcodes"] == {"ret": 3, "call": 1, "icmp": 1, "br": 1}
     assert sum(facts["nodes"].values()) == graph.node_count
     assert sum(facts["edges"].values()) == graph.edge_index.shape[1]
-    found = statements_of(module, "locals")
-    assert facts["statements"] == len(found)
-    assert facts["distinct_statements"] == len(set(found.texts))
-    assert [entry["statement"] for entry in facts["listing"]] == [found[number] for number in range(len(found))]
+    statements = statements_of(module, "locals")
+    assert facts["statements"] == len(statements)
+    assert facts["distinct_statements"] == len(set(statements.texts))
+    assert [entry["statement"] for entry in facts["listing"]] == [
+        statements[number] for number in range(len(statements))
+    ]
     for entry in facts["listing"]:
         assert entry["tokens"][0] == "[CLS]"
         assert entry["tokens"] == [tokenizer.vocab[token] for token in tokenizer.encode(entry["statement"])]
-    mean = sum(len(entry["tokens"]) for entry in facts["listing"]) / len(found)
+    mean = sum(len(entry["tokens"]) for entry in facts["listing"]) / len(statements)
     assert facts["mean_tokens"] == pytest.approx(mean, abs=0.005)
     assert facts["truncation_rate"] == 0
 
@@ -167,16 +169,16 @@ define i32 @user(i32 %a) {
 def test_inspect_in_a_form(run: Run, model_dir: Path, tmp_path: Path) -> None:
     file = tmp_path / "inlined.ll"
     file.write_text(INLINED)
-    how = ("inspect", "--model", model_dir, "--form", "O2", file)
-    facts = json.loads(run(*how, "--json").ok().out)
+    inspect = ("inspect", "--model", model_dir, "--form", "O2", file)
+    facts = json.loads(run(*inspect, "--json").ok().out)
     assert (facts["form"], facts["deleted"]) == ("O2", ["twice"])
     assert facts["before"] == {"functions": 2, "defined": 2, "blocks": 2, "instructions": 5}
     assert (facts["defined"], facts["blocks"], facts["instructions"]) == (1, 1, 2)  # user: a shift and the return
-    lines = run(*how).ok().out.splitlines()
+    lines = run(*inspect).ok().out.splitlines()
     assert "before               functions 2, defined 2, blocks 2, instructions 5" in lines
     assert "deleted              twice" in lines
     # A deleted function can be looked at, too.
-    alone = json.loads(run(*how, "--json", "-f", "^twice$").ok().out)
+    alone = json.loads(run(*inspect, "--json", "-f", "^twice$").ok().out)
     assert [entry["statement"].split(" = ")[-1][:7] for entry in alone["listing"]] == ["shl i32", "ret i32"]
     plain = json.loads(run("inspect", "--model", model_dir, file, "--json").ok().out)
     assert plain["form"] == "plain"
@@ -192,15 +194,15 @@ def test_inspect_reads_standard_input(run: Run, model_dir: Path, ir: Path) -> No
 # -- graph ---------------------------------------------------------------------------------------------
 def test_graph_as_json(run: Run, ir: Path, tmp_path: Path) -> None:
     shown = run("graph", ir).ok().out
-    found = json.loads(shown)
+    shown_graph = json.loads(shown)
     graph = build_graph(read_ir(ir))
-    assert [node["text"] for node in found["nodes"]] == [graph.texts[row] for row in graph.node_text_row]
-    assert found["nodes"][0]["text"] == "[external]"
-    assert {edge["flow"] for edge in found["edges"]} == {"control", "data", "call"}
-    assert [[edge[end] for edge in found["edges"]] for end in ("source", "target")] == graph.edge_index.tolist()
+    assert [node["text"] for node in shown_graph["nodes"]] == [graph.texts[row] for row in graph.node_text_row]
+    assert shown_graph["nodes"][0]["text"] == "[external]"
+    assert {edge["flow"] for edge in shown_graph["edges"]} == {"control", "data", "call"}
+    assert [[edge[end] for edge in shown_graph["edges"]] for end in ("source", "target")] == graph.edge_index.tolist()
     # br's true branch has position 0, its false branch 1.
-    (branch,) = [node["id"] for node in found["nodes"] if node["text"] == "br"]
-    after = [edge for edge in found["edges"] if edge["source"] == branch and edge["flow"] == "control"]
+    (branch,) = [node["id"] for node in shown_graph["nodes"] if node["text"] == "br"]
+    after = [edge for edge in shown_graph["edges"] if edge["source"] == branch and edge["flow"] == "control"]
     assert sorted(edge["position"] for edge in after) == [0, 1]
     result = run("graph", ir, "-o", tmp_path / "g.json")
     assert (result.code, result.out) == (0, "")
@@ -360,17 +362,17 @@ def test_corpus_build(run: Run, projects: Path, tmp_path: Path) -> None:
         corpus.tokenizer.decode(corpus.text_ids[corpus.text_start[row] : corpus.text_start[row + 1]])
         for row in corpus[0].statement_row
     ]
-    wanted = [corpus.tokenizer.decode(corpus.tokenizer.encode(texts[number])) for number in range(len(texts))]
-    assert decoded == wanted
+    expected = [corpus.tokenizer.decode(corpus.tokenizer.encode(texts[number])) for number in range(len(texts))]
+    assert decoded == expected
     np.testing.assert_array_equal(corpus[0].edge_index, build_graph(module).edge_index)
 
 
 def test_corpus_with_a_given_tokenizer(
     run: Run, model_dir: Path, projects: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = model_dir / "tokenizer.json"
-    run("corpus", "build", projects, "-o", tmp_path / "corpus", "--tokenizer", given).ok()
-    assert Corpus.load(tmp_path / "corpus").tokenizer.vocab == IRTokenizer.from_file(given).vocab
+    tokenizer = model_dir / "tokenizer.json"
+    run("corpus", "build", projects, "-o", tmp_path / "corpus", "--tokenizer", tokenizer).ok()
+    assert Corpus.load(tmp_path / "corpus").tokenizer.vocab == IRTokenizer.from_file(tokenizer).vocab
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: EntryPoints())
     words = ("corpus", "build", projects, "-o", tmp_path / "other", "--tokenizer", "mirenc-base")
     run(*words).failed("pip install ./models/mirenc-base")

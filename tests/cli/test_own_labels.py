@@ -29,9 +29,9 @@ def test_a_head_of_classes_is_fitted_and_asked(run: Run, tables: tuple[Path, Pat
     )
     file = tables[0].parent / "m3.ll"
     for head in (tmp_path / "head", tmp_path / "head" / "head.json"):
-        asked = run("predict", head, file, "--function", "f2")
-        assert asked.code == 0
-        place, follow = asked.out.splitlines()
+        predicted = run("predict", head, file, "--function", "f2")
+        assert predicted.code == 0
+        place, follow = predicted.out.splitlines()
         assert place.startswith(f"{file}: f2: label xor  (xor ")
         assert "follow it: " in follow
         assert "held-out answers about as sure as this one, " in follow
@@ -99,9 +99,9 @@ def test_class_names_are_no_markup_and_control_no_terminal(run: Run, tables: tup
     table.write_text(text, encoding="utf-8")
     fitted = run("fit", table, "-o", tmp_path / "head", *MODEL)
     assert "answer [/mul]" in fitted.out
-    asked = run("predict", tmp_path / "head", tables[0].parent / "m3.ll").ok()
+    predicted = run("predict", tmp_path / "head", tables[0].parent / "m3.ll").ok()
     assert "\\x1b[2Jxor" in fitted.out
-    assert "\x1b" not in fitted.out + asked.out
+    assert "\x1b" not in fitted.out + predicted.out
 
 
 def test_the_name_of_a_task_is_no_folder_of_a_head(

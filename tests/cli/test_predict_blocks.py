@@ -25,10 +25,10 @@ def items(name: str) -> int:
 def test_no_form_of_an_answer_has_a_shape_too_large(run: Run, tmp_path: Path, kernel: str, most: int) -> None:
     file, name = kernel.split()
     tuner, sarif, remarks = (tmp_path / one for one in ("shapes.txt", "x.sarif", "x.opt.yaml"))
-    asked = ("predict", "block_size", BOUNDS / f"{file}.ll", "--kernel", name, "-c", "n=4096")
-    done = run(*asked, "--restrict", tuner, "-o", sarif, "-o", remarks)
+    question = ("predict", "block_size", BOUNDS / f"{file}.ll", "--kernel", name, "-c", "n=4096")
+    done = run(*question, "--restrict", tuner, "-o", sarif, "-o", remarks)
     assert done.code == 0, done.err
-    answer = json.loads(run(*asked, "--json").out)
+    answer = json.loads(run(*question, "--json").out)
     for key in ("preference", "cost_ratio", "loss"):
         assert max(map(items, answer[key])) == most
         assert len(answer[key]) > 1
@@ -53,21 +53,21 @@ def test_no_form_of_an_answer_has_a_shape_too_large(run: Run, tmp_path: Path, ke
 def test_the_language_of_a_kernel_chooses_the_machine(
     run: Run, file: str, kernel: str, variant: str, device: str
 ) -> None:
-    asked = ("predict", "block_size", BOUNDS / f"{file}.ll", "--kernel", kernel, "-c", "n=4096", "--json")
-    answer = json.loads(run(*asked).out)
+    question = ("predict", "block_size", BOUNDS / f"{file}.ll", "--kernel", kernel, "-c", "n=4096", "--json")
+    answer = json.loads(run(*question).out)
     assert answer["variant"] == variant
     assert device in answer["machine"]
-    assert json.loads(run(*asked, "--variant", "h200").out)["variant"] == "h200"
+    assert json.loads(run(*question, "--variant", "h200").out)["variant"] == "h200"
 
 
 def test_what_is_required_is_the_answer(run: Run, tmp_path: Path) -> None:
-    asked = ("predict", "block_size", BOUNDS / "clang-19.spir.ll", "--kernel", "plane", "-c", "n=64")
-    done = run(*asked, "--restrict", tmp_path / "shapes.txt")
+    question = ("predict", "block_size", BOUNDS / "clang-19.spir.ll", "--kernel", "plane", "-c", "n=64")
+    done = run(*question, "--restrict", tmp_path / "shapes.txt")
     assert done.code == 0, done.err
     assert "block_x=48 block_y=2, the only one" in done.out
     assert "reqd_work_group_size(48, 2, 1): no other shape can be launched" in done.out
     assert (tmp_path / "shapes.txt").read_text() == "(block_size_x, block_size_y) in [(48, 2)]\n"
-    answer = json.loads(run(*asked, "--json").out)
+    answer = json.loads(run(*question, "--json").out)
     assert (answer["choice"], answer["default"], answer["fixed"]) == (*["block_x=48 block_y=2"] * 2, True)
     assert answer["preference"] == {"block_x=48 block_y=2": 1}
 
@@ -87,11 +87,11 @@ def test_a_kernel_without_a_shape_leaves_the_others_their_answers(run: Run) -> N
 
 def test_a_list_of_ones_own_is_not_written_over(run: Run, tmp_path: Path) -> None:
     shapes = tmp_path / "shapes.txt"
-    asked = ("predict", "block_size", BOUNDS / "clang-19.spir.ll", "--kernel", "required", "-c", "n=64")
+    question = ("predict", "block_size", BOUNDS / "clang-19.spir.ll", "--kernel", "required", "-c", "n=64")
     shapes.write_text("32 1\n64 1\n")
-    run(*asked, "--restrict", shapes).failed("not a restriction that mirenc wrote")
+    run(*question, "--restrict", shapes).failed("not a restriction that mirenc wrote")
     assert shapes.read_text() == "32 1\n64 1\n"
     shapes.unlink()
     for _ in range(2):  # what it wrote itself, it writes again
-        assert run(*asked, "--restrict", shapes).code == 0
+        assert run(*question, "--restrict", shapes).code == 0
     assert shapes.read_text() == "block_size_x in [64]\n"

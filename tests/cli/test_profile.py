@@ -150,7 +150,9 @@ def test_counters_give_the_weights_that_llvm_gives(run: Run, counted: Path) -> N
     tool("opt-19", "-passes=verify", "-disable-output", ours)
     modules = [read_ir(path) for path in (ours, theirs)]
     # LLVM leaves the blocks that it put on critical edges, which have one way out and no weights.
-    weights = [[own for block in range(one.block_count) if (own := branch_weights(one, block))] for one in modules]
+    weights = [
+        [weight for block in range(one.block_count) if (weight := branch_weights(one, block))] for one in modules
+    ]
     assert weights[0] == weights[1]
     assert len(weights[0]) == 6
     entries = [re.findall(r'"function_entry_count", i64 (\d+)', path.read_text()) for path in (ours, theirs)]

@@ -70,9 +70,9 @@ def mirenc(run: Run, model_dir: Path, cc: Path) -> Run:
     return call
 
 
-@pytest.mark.parametrize("given", ["compile_commands.json", "."])
-def test_a_build_is_embedded_as_its_commands_say(mirenc: Run, project: Path, cc: Path, given: str) -> None:
-    result = mirenc("embed", given, "--no-cache")
+@pytest.mark.parametrize("place", ["compile_commands.json", "."])
+def test_a_build_is_embedded_as_its_commands_say(mirenc: Run, project: Path, cc: Path, place: str) -> None:
+    result = mirenc("embed", place, "--no-cache")
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == ["src/one.c", "src/two.c"]
     assert result.code == 1
     assert "flags that the compiler here refuses are left out (number of files): -fnot-mine (1)" in result.err
@@ -99,8 +99,8 @@ def test_it_is_compared_searched_and_asked_about(mirenc: Run, project: Path) -> 
     (project / "src" / "bad.c").unlink()
     cosine = float(mirenc("compare", "src", "--cflags=-DMACRO").ok().out)
     assert 0.5 < cosine < 1
-    found = mirenc("search", "src/one.c", "src", "-k", "1", "--cflags=-DMACRO").ok().out
-    assert found.split()[-1] == "src/one.c"
+    result = mirenc("search", "src/one.c", "src", "-k", "1", "--cflags=-DMACRO").ok().out
+    assert result.split()[-1] == "src/one.c"
 
 
 def test_one_file_is_not_many(mirenc: Run, project: Path) -> None:
@@ -137,16 +137,16 @@ def test_a_compiler_that_floods_is_bounded(mirenc: Run, project: Path, cc: Path)
 def test_nothing_that_a_compiler_prints_is_kept(
     mirenc: Run, project: Path, cc: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = []
+    limits = []
     honest = run_limited
 
     def watched(*arguments: Any, **options: Any) -> Any:
-        kept.append(options.get("most_output"))
+        limits.append(options.get("most_output"))
         return honest(*arguments, **options)
 
     monkeypatch.setattr("mirenc.llvm.inputs.compile_source.run_limited", watched)
     mirenc("embed", "src/one.c", "--no-cache").ok()
-    assert kept == [0]
+    assert limits == [0]
 
 
 def test_a_mark_before_the_text_is_no_part_of_it(mirenc: Run, tmp_path: Path) -> None:

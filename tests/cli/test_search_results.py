@@ -83,8 +83,8 @@ def test_each_file_is_answered_as_by_itself(
         singles = [run(*search, *words, file, functions) for file in files]
         expected = "".join(single.out for single in singles if single.code == 0)
         assert expected
-        for given in ((queries,), files):
-            assert run(*search, *words, *given, functions).out == expected
+        for inputs in ((queries,), files):
+            assert run(*search, *words, *inputs, functions).out == expected
 
 
 @pytest.mark.needs("C compiler")
@@ -150,11 +150,11 @@ def test_results_in_files_are_those_on_the_screen(
     outputs = [tmp_path / f"x{suffix}" for suffix in (".json", ".jsonl", ".csv")]
     words = [word for output in outputs for word in ("-o", output)]
     shown = run("search", "--model", model_dir, queries, functions, "-k", 2, "--json", *words).ok().out
-    whole, lines, table = (output.read_text(encoding="utf-8") for output in outputs)
+    document_text, lines, table = (output.read_text(encoding="utf-8") for output in outputs)
     assert lines == shown
     answers = [json.loads(line) for line in lines.splitlines()]
     assert [answer["query"] for answer in answers] == [str(queries / f"{name}.ll") for name in NAMES]
-    document = json.loads(whole)
+    document = json.loads(document_text)
     assert [{**document, **each} for each in document.pop("queries")] == answers
     rows = list(csv.DictReader(table.splitlines()))
     expected = [
@@ -198,9 +198,9 @@ def test_overloads_are_shown_with_their_symbols(run: Run, model_dir: Path, tmp_p
     lines = run(*search).ok().out.splitlines()
     assert lines[0::2] == [f"{path}  {label}" for label in labels]
     assert [line.removeprefix(f"   1  1.0000  {path}  ") for line in lines[1::2]] == labels
-    found = json.loads(run(*search, "--json").ok().out)["found"]
-    assert [(one["name"], one["symbol"]) for one in found] == [("f", "_Z1fi"), ("f", "_Z1fd"), ("g", "_Z1gi")]
-    assert [one["matches"][0]["symbol"] for one in found] == ["_Z1fi", "_Z1fd", "_Z1gi"]
+    entries = json.loads(run(*search, "--json").ok().out)["found"]
+    assert [(one["name"], one["symbol"]) for one in entries] == [("f", "_Z1fi"), ("f", "_Z1fd"), ("g", "_Z1gi")]
+    assert [one["matches"][0]["symbol"] for one in entries] == ["_Z1fi", "_Z1fd", "_Z1gi"]
 
     # One of each name in the query, and the index has several: the query is told apart, too.
     alone = tmp_path / "alone.ll"

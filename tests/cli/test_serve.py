@@ -48,15 +48,15 @@ def lines(path: Path) -> list[dict[str, object]]:
 
 def test_a_build_and_its_replay(run: Run, project: Path) -> None:
     folder = project / "smaller"
-    made = run("serve", "inliner", folder, "--budget", "30", "--", "make", "-s", "-j2")
-    assert made.code == 0, made.err
-    assert "2 sources: " in made.err
-    assert " fewer than with -Oz (" in made.err
-    assert "LLVM's verifier found the result well-formed. It cannot tell whether" in made.err
+    built = run("serve", "inliner", folder, "--budget", "30", "--", "make", "-s", "-j2")
+    assert built.code == 0, built.err
+    assert "2 sources: " in built.err
+    assert " fewer than with -Oz (" in built.err
+    assert "LLVM's verifier found the result well-formed. It cannot tell whether" in built.err
     assert (project / "b" / "a.d").is_file()
-    told = {str(line["source"]): line for line in lines(folder / "decisions.jsonl")}
-    assert set(told) == {"a.c", "b/a.c"}
-    assert all(line["oz"] >= line["lists"] >= line["inlining"] > 0 for line in told.values())  # type: ignore[operator]
+    line_of_source = {str(line["source"]): line for line in lines(folder / "decisions.jsonl")}
+    assert set(line_of_source) == {"a.c", "b/a.c"}
+    assert all(line["oz"] >= line["lists"] >= line["inlining"] > 0 for line in line_of_source.values())  # type: ignore[operator]
     log = {str(line["source"]): line for line in lines(folder / "log.jsonl")}
     assert log["a.c"]["bytes"] < log["a.c"]["oz"]  # type: ignore[operator]
     objects = [(project / name).read_bytes() for name in ("a.o", "b/a.o")]
@@ -70,8 +70,10 @@ def test_a_build_and_its_replay(run: Run, project: Path) -> None:
     subprocess.run(["clang-19", "-w", "-DNUMBER=3", "a.c", "b/a.c", "-o", "plain"], check=True)
     sections = subprocess.run(["readelf", "-SW", "a.o"], check=True, capture_output=True, text=True).stdout
     assert " .debug_info " in sections
-    said = [subprocess.run([project / name], check=True, capture_output=True).stdout for name in ("plain", "program")]
-    assert said[0] == said[1] != b""
+    outputs = [
+        subprocess.run([project / name], check=True, capture_output=True).stdout for name in ("plain", "program")
+    ]
+    assert outputs[0] == outputs[1] != b""
 
 
 def test_decisions_of_a_source_that_has_changed(run: Run, project: Path) -> None:

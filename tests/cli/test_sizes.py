@@ -25,12 +25,12 @@ def heads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     table, home = tmp_path_factory.mktemp("table"), tmp_path_factory.mktemp("heads")
     write_small_table(table)
     encoder = mirenc.load("mirenc-tiny", cache=False)
-    made = {}
+    folders = {}
     for name, variant in (("size_after", "Oz"), ("size_after", "O0"), ("pass_fires", "Oz")):
         task = get_task(name)
         head = fit_head(task, load_data(task, table, variant), encoder, variant=variant)
-        made[f"{name} {variant}"] = head.save(home / f"{name}.{variant}")
-    return made
+        folders[f"{name} {variant}"] = head.save(home / f"{name}.{variant}")
+    return folders
 
 
 @pytest.fixture
@@ -44,8 +44,8 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_file_has_an_answer_a_function_or_one(run: Run, heads: dict[str, Path], project: Path) -> None:
-    asked = ("predict", "size_after", project / "a.ll", "--head", heads["size_after Oz"])
-    functions = run(*asked)
+    question = ("predict", "size_after", project / "a.ll", "--head", heads["size_after Oz"])
+    functions = run(*question)
     assert functions.code == 0
     assert "f3" in functions.out
     assert "f8" in functions.out
@@ -54,22 +54,22 @@ def test_a_file_has_an_answer_a_function_or_one(run: Run, heads: dict[str, Path]
         "  rely on it: 8 of 10 answers on unseen groups were within",
     )
     assert functions.out.count(f"{first}\n{second} a factor of ") == 2
-    lines = [json.loads(line) for line in run(*asked, "--json", "--level", "module").out.splitlines()]
+    lines = [json.loads(line) for line in run(*question, "--json", "--level", "module").out.splitlines()]
     assert len(lines) == 1
     assert "region" not in lines[0]
     assert lines[0]["bytes"] > 0
-    refused = run(*asked, "--level", "loop")
+    refused = run(*question, "--level", "loop")
     assert refused.code != 0
     assert "no answers about a loop; available: function, module" in refused.err
 
 
 def test_labels_are_told_by_name(run: Run, heads: dict[str, Path], project: Path) -> None:
-    asked = ("predict", "pass_fires", project / "b.ll", "--head", heads["pass_fires Oz"])
-    found = run(*asked)
-    assert found.code == 0
-    assert "instcombine" in found.out
-    assert "least likely to change anything" in found.out
-    (line,) = [json.loads(one) for one in run(*asked, "--json").out.splitlines()]
+    question = ("predict", "pass_fires", project / "b.ll", "--head", heads["pass_fires Oz"])
+    result = run(*question)
+    assert result.code == 0
+    assert "instcombine" in result.out
+    assert "least likely to change anything" in result.out
+    (line,) = [json.loads(one) for one in run(*question, "--json").out.splitlines()]
     assert set(line["labels"]) == {"instcombine", "sroa"}
 
 
@@ -115,9 +115,9 @@ def inlined(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_one_table_of_what_has_code(run: Run, inlined: Path) -> None:
-    found = run("sizes", inlined, "--json")
-    assert found.code == 0
-    record = json.loads(found.out)
+    result = run("sizes", inlined, "--json")
+    assert result.code == 0
+    record = json.loads(result.out)
     rows = {(row["symbol"], row["name"], row["file"]): row["bytes"] for row in record["rows"]}
     assert rows.pop(("_Z4usesv", "uses", "a.ll")) == rows.pop(("_Z4alsov", "also", "b.ll")) > 0
     assert rows == {
@@ -164,10 +164,10 @@ def test_without_a_libllvm_the_level_that_ran_is_told(run: Run, inlined: Path, m
             super().__init__(version, library="nowhere.so", timeout=timeout, memory_limit=memory_limit)
 
     monkeypatch.setattr(installed, "SharedEngine", Missing)
-    found = run("sizes", inlined, "--json")
-    assert found.code == 0
-    assert "no LLVM on this machine can run -Oz. Sizes are those after -O2 with functions marked minsize" in found.err
-    record = json.loads(found.out)
+    result = run("sizes", inlined, "--json")
+    assert result.code == 0
+    assert "no LLVM on this machine can run -Oz. Sizes are those after -O2 with functions marked minsize" in result.err
+    record = json.loads(result.out)
     assert record["level"] == "O2"
     assert "llvmlite" in record["engine"]
     sizes = {row["symbol"]: row["bytes"] for row in record["rows"]}
@@ -178,9 +178,9 @@ def test_without_a_libllvm_the_level_that_ran_is_told(run: Run, inlined: Path, m
 def test_a_head_asked_about_a_folder_names_the_verb_for_exact_sizes(
     run: Run, heads: dict[str, Path], inlined: Path
 ) -> None:
-    found = run("predict", "size_after", inlined, "--head", heads["size_after Oz"])
-    assert f"exact sizes type: mirenc sizes {inlined}" in found.err
-    assert len({line.split(":")[0] for line in found.out.splitlines() if "own" in line}) == 2  # answers of both files
+    result = run("predict", "size_after", inlined, "--head", heads["size_after Oz"])
+    assert f"exact sizes type: mirenc sizes {inlined}" in result.err
+    assert len({line.split(":")[0] for line in result.out.splitlines() if "own" in line}) == 2  # answers of both files
     run("sizes", inlined, "--level", "loop").refused("--level")
 
 
@@ -188,12 +188,12 @@ def test_a_file_of_a_project_that_fails_is_named_and_the_rest_is_told(run: Run, 
     (inlined / "c.ll").write_text("define nothing")
     (inlined / "d.ll").write_text(INLINED.replace("pc-linux-gnu", "apple-macosx").replace("@again = alias", "; "))
     (inlined / "e.ll").write_text(DEVICE + "attributes #0 = { minsize optsize }\n")
-    found = run("sizes", inlined, "--json")
-    assert found.code == 1
-    assert "c.ll" in found.err
-    assert "d.ll: sizes of functions are read from ELF objects" in found.err
-    assert "2 of 5 files failed" in found.err
-    record = json.loads(found.out)
+    result = run("sizes", inlined, "--json")
+    assert result.code == 1
+    assert "c.ll" in result.err
+    assert "d.ll: sizes of functions are read from ELF objects" in result.err
+    assert "2 of 5 files failed" in result.err
+    record = json.loads(result.out)
     assert (len(record["rows"]), record["devices"]) == (7, 1)
 
 
@@ -209,17 +209,17 @@ def test_sources_of_a_project_that_do_not_compile_are_named(run: Run, tmp_path: 
         "*) echo 'x.c:1:1: error: told so' >&2; exit 1 ;; esac\n"
     )
     cc.chmod(0o755)
-    asked = ("--compiler", cc, "--json")
-    found = run("sizes", tmp_path / "code", *asked)
-    assert found.code == 1
-    assert "warning: code/bad.c: not compiled: x.c:1:1: error: told so" in found.err
-    assert "error: 2 of 3 files failed (listed above); the other was delivered" in found.err
-    assert {row["file"] for row in json.loads(found.out)["rows"]} == {"code/good.c"}
-    small = run("sizes", tmp_path / "code", *asked, "--max-bytes", "100")
+    options = ("--compiler", cc, "--json")
+    result = run("sizes", tmp_path / "code", *options)
+    assert result.code == 1
+    assert "warning: code/bad.c: not compiled: x.c:1:1: error: told so" in result.err
+    assert "error: 2 of 3 files failed (listed above); the other was delivered" in result.err
+    assert {row["file"] for row in json.loads(result.out)["rows"]} == {"code/good.c"}
+    small = run("sizes", tmp_path / "code", *options, "--max-bytes", "100")
     assert "code/good.c: not compiled: its IR is too large" in small.err
     assert "bytes. Raise the limit with --max-bytes" in small.err
     (tmp_path / "code" / "good.c").unlink()
-    none = run("sizes", tmp_path / "code", *asked)
+    none = run("sizes", tmp_path / "code", *options)
     assert (none.code, none.out) == (1, "")
     assert "error: 2 of 2 files failed (listed above)" in none.err
     assert "log.jsonl" not in none.err  # it was in a folder that is gone by now
@@ -235,9 +235,9 @@ def test_a_build_is_compiled_as_its_commands_say(run: Run, tmp_path: Path) -> No
     (tmp_path / "sum.c").write_text("int sum(int x) { return x + SIX; }\n")
     command = {"directory": str(tmp_path), "file": "sum.c", "arguments": ["cc", "-O2", "-DSIX=6", "-c", "sum.c"]}
     (tmp_path / "compile_commands.json").write_text(json.dumps([command]))
-    found = run("sizes", tmp_path / "compile_commands.json", "--json")
-    assert found.code == 0
-    (row,) = json.loads(found.out)["rows"]
+    result = run("sizes", tmp_path / "compile_commands.json", "--json")
+    assert result.code == 0
+    (row,) = json.loads(result.out)["rows"]
     assert row["name"] == "sum"
     assert row["file"].endswith("sum.c")
     assert row["before"] > row["bytes"] == 4  # before any pass the argument goes through memory; lea and ret are 4

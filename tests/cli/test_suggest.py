@@ -49,16 +49,16 @@ def test_lists_come_with_their_commands(run: Run, head: Path, code: Path) -> Non
 
 
 def test_json_has_everything(run: Run, head: Path, code: Path) -> None:
-    found = json.loads(run("suggest", code, "-k", 9, "--head", head, "--json").ok().out)
-    assert [one["pipeline"] for one in found["lists"][:2]] == [LISTS[1].pipeline, LISTS[2].pipeline]
-    assert [one["origin"] for one in found["lists"][2:]] == [one.origin for one in IDEAS]
-    assert "oz" not in found
+    answer = json.loads(run("suggest", code, "-k", 9, "--head", head, "--json").ok().out)
+    assert [one["pipeline"] for one in answer["lists"][:2]] == [LISTS[1].pipeline, LISTS[2].pipeline]
+    assert [one["origin"] for one in answer["lists"][2:]] == [one.origin for one in IDEAS]
+    assert "oz" not in answer
 
 
 def test_without_a_head_the_shipped_one_has_the_lists(run: Run, code: Path) -> None:
     shipped = fixed_lists(TaskHead.load(ready_heads(get_task("pass_list"))[""]), 3)
-    found = json.loads(run("suggest", code, "-k", 3, "--json").ok().out)
-    assert [one["pipeline"] for one in found["lists"]] == [one.pipeline for one in shipped]
+    answer = json.loads(run("suggest", code, "-k", 3, "--json").ok().out)
+    assert [one["pipeline"] for one in answer["lists"]] == [one.pipeline for one in shipped]
 
 
 def test_what_cannot_be_done_is_refused(run: Run, head: Path, code: Path, tmp_path: Path) -> None:
@@ -76,9 +76,9 @@ def test_what_cannot_be_done_is_refused(run: Run, head: Path, code: Path, tmp_pa
 def test_a_weak_baseline_is_a_warning(run: Run, head: Path, tmp_path: Path) -> None:
     plain = tmp_path / "plain.ll"
     plain.write_text(ir_of(4), encoding="utf-8")
-    found = run("suggest", plain, "--head", head)
-    assert found.code == 0
-    assert "-Oz of this IR is the weak baseline" in found.err
+    result = run("suggest", plain, "--head", head)
+    assert result.code == 0
+    assert "-Oz of this IR is the weak baseline" in result.err
 
 
 def test_where_no_llvm_runs_the_lists_it_is_said_how_to_have_them(
@@ -98,16 +98,16 @@ def test_where_no_llvm_runs_the_lists_it_is_said_how_to_have_them(
 @pytest.mark.needs("libLLVM 19")  # as the table's
 def test_a_trial_tells_bytes_and_writes_the_best(run: Run, head: Path, code: Path, tmp_path: Path) -> None:
     text, bitcode = tmp_path / "best.ll", tmp_path / "best.bc"
-    found = json.loads(run("suggest", code, "--head", head, "--try", "--json", "-o", text).ok().out)
-    assert found["before"] > found["oz"] >= found["best"] > 0
-    assert found["saved"] == found["oz"] - found["best"]
-    assert found["best"] == min(found["oz"], *(one["bytes"] for one in found["lists"]))
+    answer = json.loads(run("suggest", code, "--head", head, "--try", "--json", "-o", text).ok().out)
+    assert answer["before"] > answer["oz"] >= answer["best"] > 0
+    assert answer["saved"] == answer["oz"] - answer["best"]
+    assert answer["best"] == min(answer["oz"], *(one["bytes"] for one in answer["lists"]))
     out = run("suggest", code, "--head", head, "--try", "-o", bitcode).ok().out
-    assert f"{found['oz']} by -Oz" in out
-    none_smaller = f"Nothing was smaller than -Oz ({found['oz']} bytes)"
-    assert ("best: list " if found["saved"] else none_smaller) in out
-    assert found["checked"] in out
-    assert "verifier" in found["checked"]
+    assert f"{answer['oz']} by -Oz" in out
+    none_smaller = f"Nothing was smaller than -Oz ({answer['oz']} bytes)"
+    assert ("best: list " if answer["saved"] else none_smaller) in out
+    assert answer["checked"] in out
+    assert "verifier" in answer["checked"]
     # Six additions of one number are one.
     for path in (text, bitcode):
         assert parse_ir(path.read_bytes()).instruction_count == 2
@@ -120,36 +120,36 @@ def test_other_inlining_is_tried_under_the_best_list(run: Run, head: Path, tmp_p
         f"define i32 @use{at}(i32 %x) #0 {{\n  %y = call i32 @work(i32 %x)\n  ret i32 %y\n}}\n" for at in range(5)
     )
     body = "".join(f"  %v{at} = {'add' if at % 2 else 'xor'} i32 %v{at - 1}, {at + 7}\n" for at in range(1, 5))
-    code, made = tmp_path / "code.ll", tmp_path / "best.o"
+    code, object_file = tmp_path / "code.ll", tmp_path / "best.o"
     work = f"define internal i32 @work(i32 %v0) #0 {{\n{body}  ret i32 %v4\n}}\n"
     code.write_text(work + users + SIZE, encoding="utf-8")
-    asked = ("suggest", code, "--head", head, "--try", "--inline", "-o", made)
-    found = json.loads(run(*asked, "--json").ok().out)
-    assert found["inlined_best"] <= found["best"]
-    assert bool(found["inlined"]) == (found["inlined_best"] < found["best"])
-    assert 0 < found["inlining_compilations"] <= 20
-    sizes = subprocess.run(["nm", "-S", made], capture_output=True, text=True, check=True).stdout
+    question = ("suggest", code, "--head", head, "--try", "--inline", "-o", object_file)
+    answer = json.loads(run(*question, "--json").ok().out)
+    assert answer["inlined_best"] <= answer["best"]
+    assert bool(answer["inlined"]) == (answer["inlined_best"] < answer["best"])
+    assert 0 < answer["inlining_compilations"] <= 20
+    sizes = subprocess.run(["nm", "-S", object_file], capture_output=True, text=True, check=True).stdout
     assert "use4" in sizes
-    none = json.loads(run(*asked, "--budget", 1, "--json").ok().out)
+    none = json.loads(run(*question, "--budget", 1, "--json").ok().out)
     assert (none["inlining_compilations"], none["inlined_best"]) == (0, none["best"])
-    assert "inlining: " in run(*asked).ok().out
+    assert "inlining: " in run(*question).ok().out
     code.write_text('target triple = "x86_64-apple-macosx13.0.0"\n' + code.read_text())
-    foreign = run(*asked)
-    assert (foreign.code, made.read_bytes()[:4]) == (0, b"\xcf\xfa\xed\xfe")
+    foreign = run(*question)
+    assert (foreign.code, object_file.read_bytes()[:4]) == (0, b"\xcf\xfa\xed\xfe")
     assert "no other inlining was tried: the target's object files are not ELF" in foreign.err
 
 
 @pytest.mark.needs("libLLVM 19")
 @pytest.mark.needs("clang-19")
 def test_a_weak_function_stays_a_call(run: Run, head: Path, tmp_path: Path) -> None:
-    source, made = tmp_path / "hook.c", tmp_path / "hook.o"
+    source, object_file = tmp_path / "hook.c", tmp_path / "hook.o"
     hook = "__attribute__((weak)) int hook(int x) { return x; }\n"
     source.write_text(f"{hook}int f(int x) {{ return hook(x) + hook(x + 1) * 3 + hook(x + 2); }}\n", encoding="utf-8")
-    asked = ("suggest", source, "--head", head, "--try", "--inline", "-o", made, "--json")
-    assert json.loads(run(*asked).ok().out)["inlined"] == []
+    question = ("suggest", source, "--head", head, "--try", "--inline", "-o", object_file, "--json")
+    assert json.loads(run(*question).ok().out)["inlined"] == []
     main = tmp_path / "main.c"
     main.write_text("int hook(int x) { return 30; }\nint f(int);\nint main(void) { return f(1); }\n", encoding="utf-8")
-    subprocess.run(["clang-19", made, main, "-o", tmp_path / "program"], check=True)
+    subprocess.run(["clang-19", object_file, main, "-o", tmp_path / "program"], check=True)
     assert subprocess.run([tmp_path / "program"], check=False).returncode == 30 + 30 * 3 + 30
 
 
@@ -162,10 +162,10 @@ def test_what_llvm_did_not_follow_is_not_reported(run: Run, tmp_path: Path) -> N
         "__attribute__((weak)) int hook(int x) { return x; }\n"
         "static int mid(int x) { return hook(x) * 2 + hook(x + 1); }\nint f(int x) { return mid(x) + mid(x + 7); }\n"
     )
-    found = run("suggest", source, "--compiler", "clang-19", "--try", "--inline", "-o", output)
-    assert found.code == 0, found.err
-    assert "inline call 1 of mid in f" in found.out
-    assert "of hook" not in found.out
+    result = run("suggest", source, "--compiler", "clang-19", "--try", "--inline", "-o", output)
+    assert result.code == 0, result.err
+    assert "inline call 1 of mid in f" in result.out
+    assert "of hook" not in result.out
     assert output.read_text().count("@hook(") == 1 + 4
     assert "function-inline-cost" not in output.read_text()
 
@@ -175,10 +175,10 @@ def test_commands_have_the_users_flags(run: Run, head: Path, tmp_path: Path) -> 
     source = tmp_path / "code.c"
     source.write_text("int f(int x) { return x + NUMBER; }\n", encoding="utf-8")
     flags = "-DNUMBER='(1 + 2)'"
-    asked = ("suggest", source, "-k", 1, "--head", head, f"--cflags={flags}")
+    question = ("suggest", source, "-k", 1, "--head", head, f"--cflags={flags}")
     prepare = f" {shlex.quote('-DNUMBER=(1 + 2)')} {source} -o code.ll"
-    assert json.loads(run(*asked, "--json").out)["prepare"].endswith(prepare)
-    (line,) = (line for line in run(*asked).out.splitlines() if line.startswith("  first: "))
+    assert json.loads(run(*question, "--json").out)["prepare"].endswith(prepare)
+    (line,) = (line for line in run(*question).out.splitlines() if line.startswith("  first: "))
     assert line.endswith(prepare)
 
 
@@ -187,10 +187,10 @@ def test_a_trial_in_another_llvm_is_told(run: Run, head: Path, code: Path, tmp_p
     with find_engine(["default<Oz>"]) as engine:
         here = engine.version
     old = replace(TaskHead.load(head), llvm="15.0.6").save(tmp_path / "old")
-    found = run("suggest", code, "--head", old, "--try")
-    assert found.code == 0
-    assert f" by LLVM {here}" in found.out
-    assert found.err == (
+    result = run("suggest", code, "--head", old, "--try")
+    assert result.code == 0
+    assert f" by LLVM {here}" in result.out
+    assert result.err == (
         f"mirenc: warning: the lists were found with LLVM 15.0.6 and run in LLVM {here}. "
         "Type: apt-get install libllvm15\n"
     )

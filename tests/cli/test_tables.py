@@ -47,8 +47,8 @@ def test_columns_fit_a_terminal_and_are_whole_in_a_pipe(
 ) -> None:
     rows = [["1", "n" * 50, "", "short"], ["22", "函" * 30, "", "f" * 20]]
     print_rows(rows, "><<<", ("no", "name", "empty", "file"))
-    whole = [f" 1  {'n' * 50}{' ' * 10}  short", f"22  {'函' * 30}  {'f' * 20}"]
-    assert capsys.readouterr().out.splitlines() == [f"no  name{' ' * 56}  file", *whole]
+    expected = [f" 1  {'n' * 50}{' ' * 10}  short", f"22  {'函' * 30}  {'f' * 20}"]
+    assert capsys.readouterr().out.splitlines() == [f"no  name{' ' * 56}  file", *expected]
     make_terminal(monkeypatch)
     print_rows(rows, "><<<")
     lines = capsys.readouterr().out.splitlines()

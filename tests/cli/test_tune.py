@@ -252,12 +252,12 @@ def test_pass_lists_by_time_are_kept_as_a_compiler(
     assert "the program | " in (project / "tuned/report.md").read_text(encoding="utf-8")
     # What is kept makes, by itself, what clang makes; of several sources, C++, and what is no compilation.
     for words in (["-O3", "main.c", "scale.c"], ["-O3", "-c", "main.c"], ["-O3", "-x", "c++", "-S", "main.c"]):
-        made = []
+        binaries = []
         for compiler in (project / "tuned/cc", Path(find_compiler("c")[0])):
             plain = [] if compiler.is_absolute() else ["-O1"]
             subprocess.run([compiler, *words, *plain, "-o", "made"], check=True)
-            made.append((project / "made").read_bytes())
-        assert made[0] == made[1]
+            binaries.append((project / "made").read_bytes())
+        assert binaries[0] == binaries[1]
     assert subprocess.run([project / "tuned/c++", "-E", "-"], input=b"", capture_output=True, check=True).stdout
 
 

@@ -105,17 +105,17 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     (tmp_path / "main.c").write_text(MAIN)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mirenc.tools.tune.compiler.pass_lists", lambda _: LISTS)
-    made = Runs(tmp_path)
-    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", made.run_shell)
-    return made
+    recorder = Runs(tmp_path)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", recorder.run_shell)
+    return recorder
 
 
 def words(runs: Runs, task: str, setting: str) -> tuple[Any, ...]:
     openmp, pragma = ("-fopenmp", "#pragma omp parallel for") if task == "openmp" else ("", "")
     (runs.project / "work.c").write_text(WORK.replace("PRAGMA", pragma))
     (runs.project / "build.sh").write_text(BUILD.replace("SETTING", setting).replace("OPENMP", openmp))
-    asked = ("tune", task, "--build", f"{marked(runs)} sh build.sh", "--run", f"{marked(runs)} ./program")
-    return *asked, "-o", "tuned", "--rounds", 4, "--tries", 1
+    command = ("tune", task, "--build", f"{marked(runs)} sh build.sh", "--run", f"{marked(runs)} ./program")
+    return *command, "-o", "tuned", "--rounds", 4, "--tries", 1
 
 
 def marked(runs: Runs) -> str:
@@ -131,9 +131,9 @@ def tried(runs: Runs) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize(("task", "setting"), CASES)
 def test_a_setting_that_hangs_is_ended_and_not_tried_again(run: Run, runs: Runs, task: str, setting: str) -> None:
-    asked = words(runs, task, setting)
+    command = words(runs, task, setting)
     runs.stop_at = math.inf
-    done = run(*asked)
+    done = run(*command)
     assert done.code == 0, done.err
     assert living(str(runs.project)) == []
     assert runs.hung == 1
@@ -151,15 +151,15 @@ def test_a_setting_that_hangs_is_ended_and_not_tried_again(run: Run, runs: Runs,
 
 
 def test_after_an_interrupt_the_setting_that_hangs_is_known(run: Run, runs: Runs) -> None:
-    asked = words(runs, "vectorization", "unroll_count")
+    command = words(runs, "vectorization", "unroll_count")
     # Two runs, one for the profile, those of the settings that are tried first; then in the midst of a round.
     runs.stop_at = 9
-    assert run(*asked).code == 130
+    assert run(*command).code == 130
     hung = runs.hung
     assert hung == 2
     assert (runs.project / "program").read_bytes() == runs.plain
     runs.count, runs.stop_at = 0, math.inf
-    assert run(*asked).code == 0
+    assert run(*command).code == 0
     assert runs.hung == hung
     assert [one["limit"] for directive, one in tried(runs).items() if "unroll" in directive] == [2.0, 2.0]
 
@@ -192,8 +192,8 @@ def short(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> Runs:
 
 
 def test_a_budget_that_is_short_is_kept_and_again_goes_on(run: Run, short: Runs) -> None:
-    asked = words(short, "vectorization", "nothing")
-    done = run(*asked, "--budget", 0.4)
+    command = words(short, "vectorization", "nothing")
+    done = run(*command, "--budget", 0.4)
     assert done.code == 0, done.err
     assert short.clock <= 24.0 * 1.1
     assert "0 of 1 loops tried" in done.out
@@ -201,14 +201,14 @@ def test_a_budget_that_is_short_is_kept_and_again_goes_on(run: Run, short: Runs)
     assert "the time was up" in {one["problem"] for one in tried(short).values()}
     assert (short.project / "tuned/tuned.patch").read_bytes() == b""
     assert (short.project / "program").read_bytes() == short.plain
-    again = run(*asked)
+    again = run(*command)
     assert "1 of 1 loops tried, 1 changed: the program is 1.250" in again.out
     assert "time was up" not in again.out
 
 
 def test_a_budget_leaves_time_to_compare_what_was_kept(run: Run, short: Runs) -> None:
-    asked = words(short, "vectorization", "nothing")
-    done = run(*asked, "--rounds", 30, "--budget", 1.2)
+    command = words(short, "vectorization", "nothing")
+    done = run(*command, "--rounds", 30, "--budget", 1.2)
     assert short.clock <= 72.0 * 1.1
     assert "1 of 1 loops tried, 1 changed: the program is 1.250" in done.out, done.err
 
@@ -244,11 +244,11 @@ def test_the_default_decides_how_long_a_variant_may_take(run: Run, runs: Runs, m
     limits: list[float] = []
     seconds: Callable[[], float] = iter([9.0, 3.0, *[1.0] * 1000]).__next__
 
-    def told(command: str, folder: Path, limit: float) -> Ended:
+    def run_and_report(command: str, folder: Path, limit: float) -> Ended:
         limits.append(limit)
         return runs.run_shell(command, folder, limit)._replace(wall=seconds(), cpu=1.0)
 
-    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", told)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", run_and_report)
     run(*words(runs, "vectorization", "nothing"))
     # First run, second run, with profile counters, and then ten times the shorter of the two.
     assert limits[:3] == [math.inf, 90.0, 90.0]

@@ -25,8 +25,8 @@ MIXED = Context(
 
 
 def test_values_are_parsed_in_the_order_of_the_names_and_words_in_any_case() -> None:
-    given = {"width": "8", "gpu": "h100", "trips": "MANY", "length": "2e3"}
-    assert MIXED.parse(given) == (2000.0, "H100", "many", 8)
+    values = {"width": "8", "gpu": "h100", "trips": "MANY", "length": "2e3"}
+    assert MIXED.parse(values) == (2000.0, "H100", "many", 8)
     assert Context().parse({}) == ()
 
 
@@ -71,16 +71,16 @@ def test_missing_and_unknown_features_are_named_with_what_to_type() -> None:
 
 
 def test_a_question_may_leave_out_what_the_code_tells() -> None:
-    asked = {"length": "1", "gpu": "A100"}
-    assert MIXED.parse_question(asked) is None
-    assert MIXED.complete(asked, MODULE, None) == ((1.0, "A100", 1.0, 2), {"trips": "its instructions"})
-    whole = {**asked, "trips": "few", "width": "4"}
-    assert MIXED.parse_question(whole) == (1.0, "A100", "few", 4)
-    assert MIXED.complete(whole, MODULE, None) == ((1.0, "A100", "few", 4), {})
+    partial = {"length": "1", "gpu": "A100"}
+    assert MIXED.parse_question(partial) is None
+    assert MIXED.complete(partial, MODULE, None) == ((1.0, "A100", 1.0, 2), {"trips": "its instructions"})
+    complete = {**partial, "trips": "few", "width": "4"}
+    assert MIXED.parse_question(complete) == (1.0, "A100", "few", 4)
+    assert MIXED.complete(complete, MODULE, None) == ((1.0, "A100", "few", 4), {})
     with pytest.raises(TaskError, match="also needs 'gpu'"):
         MIXED.parse_question({"length": "1"})
     with pytest.raises(TaskError, match="'length' is 'x'"):
-        MIXED.parse_question({**asked, "length": "x"})
+        MIXED.parse_question({**partial, "length": "x"})
 
 
 def test_features_are_listed_by_who_knows_them() -> None:

@@ -30,16 +30,16 @@ def table(costs: list[tuple[float, ...]], space: Space = SPACE) -> TaskData:
 class Oracle:
     """A target whose heads say what they were told to say, whatever they are trained on; without code, ``blind``."""
 
-    said: np.ndarray
+    predictions: np.ndarray
     blind: np.ndarray | None
     folds: list[tuple[np.ndarray, np.ndarray]]
 
     @classmethod
-    def of(cls, data: TaskData, said: np.ndarray, blind: np.ndarray | None = None) -> Any:
+    def of(cls, data: TaskData, predictions: np.ndarray, blind: np.ndarray | None = None) -> Any:
         target = target_of(data, "accuracy")
-        made: Any = object.__new__(type("Oracle", (cls, type(target)), {}))
-        made.__dict__.update(target.__dict__, said=said, blind=blind, folds=[])
-        return made
+        oracle: Any = object.__new__(type("Oracle", (cls, type(target)), {}))
+        oracle.__dict__.update(target.__dict__, predictions=predictions, blind=blind, folds=[])
+        return oracle
 
     def fit_rounded(self, features: Features, rows: np.ndarray, unit: np.ndarray, seed: int) -> np.ndarray:
         return rows
@@ -49,23 +49,23 @@ class Oracle:
             assert self.blind is not None
             return self.blind[rows]
         self.folds.append((head, rows))
-        return self.said[rows]
+        return self.predictions[rows]
 
 
-def gather(data: TaskData, said: np.ndarray, blind: np.ndarray | None = None) -> Evidence:
+def gather(data: TaskData, predictions: np.ndarray, blind: np.ndarray | None = None) -> Evidence:
     """Of one column of code, and one of context where there are heads that see nothing else."""
     context = 0 if blind is None else 1
     features = Features("both", np.zeros((len(data), 1 + context)), context)
-    return gather_evidence(data, Oracle.of(data, said, blind), features, 0)
+    return gather_evidence(data, Oracle.of(data, predictions, blind), features, 0)
 
 
 # -- choices -------------------------------------------------------------------------------------------
 def test_records_by_hand() -> None:
     # 20 answers "wide": 15 right and twice as fast, 5 wrong and four times as slow; 20 answers "narrow": 18 right.
     costs = [(2.0, 1.0)] * 15 + [(1.0, 4.0)] * 5 + [(1.0, 2.0)] * 18 + [(2.0, 1.0)] * 2
-    said = np.array([[0.3, 0.7]] * 20 + [[0.6, 0.4]] * 20)
-    found = gather(table(costs), said)
-    (wide,), (narrow,) = found.other, found.default
+    predictions = np.array([[0.3, 0.7]] * 20 + [[0.6, 0.4]] * 20)
+    evidence = gather(table(costs), predictions)
+    (wide,), (narrow,) = evidence.other, evidence.default
     assert (wide.answers, wide.sure) == (20, 0.7)
     assert wide.right == pytest.approx(15 / 20)
     assert wide.slower == pytest.approx(5 / 20)
@@ -77,51 +77,51 @@ def test_records_by_hand() -> None:
 def test_many_answers_are_told_by_how_sure_they_were() -> None:
     # The surer half of 40 is right, the other is not.
     costs = [(2.0, 1.0)] * 20 + [(1.0, 1.0 + 1e-3)] * 20
-    said = np.array([[0.1, 0.9]] * 20 + [[0.4, 0.6]] * 20)
-    found = gather(table(costs), said)
-    sure, unsure = found.other
+    predictions = np.array([[0.1, 0.9]] * 20 + [[0.4, 0.6]] * 20)
+    evidence = gather(table(costs), predictions)
+    sure, unsure = evidence.other
     assert (sure.sure, sure.answers, sure.right, sure.speedup) == (0.9, 20, 1.0, pytest.approx(2.0))
     assert (unsure.sure, unsure.answers, unsure.right) == (0.6, 20, 0.0)
     assert unsure.slower == 0.0  # a tenth of a per cent is no slowdown
-    assert found.default == ()
-    assert found.record(0.95, default=False) == found.record(0.9, default=False) == sure
-    assert found.record(0.7, default=False) == unsure
-    assert found.record(0.1, default=False) == unsure  # less sure than any: as the least sure
-    assert found.record(0.9, default=True) is None
+    assert evidence.default == ()
+    assert evidence.record(0.95, default=False) == evidence.record(0.9, default=False) == sure
+    assert evidence.record(0.7, default=False) == unsure
+    assert evidence.record(0.1, default=False) == unsure  # less sure than any: as the least sure
+    assert evidence.record(0.9, default=True) is None
 
 
 def test_few_answers_have_no_record() -> None:
-    found = gather(table([(2.0, 1.0)] * 19), np.array([[0.1, 0.9]] * 19))
-    assert (found.default, found.other) == ((), ())
-    assert found.record(0.9, default=False) is None
+    evidence = gather(table([(2.0, 1.0)] * 19), np.array([[0.1, 0.9]] * 19))
+    assert (evidence.default, evidence.other) == ((), ())
+    assert evidence.record(0.9, default=False) is None
 
 
 def test_worth_is_over_the_best_static_rule() -> None:
     # Everywhere wide is best, so an answer "wide" is worth nothing over the best single setting.
     data = table([(2.0, 1.0)] * 30)
-    found = gather(data, np.array([[0.1, 0.9]] * 30))
-    assert found.rival == "best single setting"
-    assert found.worth == (1.0, 1.0, 1.0)
-    assert not found.found
-    assert found.other[0].speedup == pytest.approx(2.0)  # over the default, which is another thing
+    evidence = gather(data, np.array([[0.1, 0.9]] * 30))
+    assert evidence.rival == "best single setting"
+    assert evidence.worth == (1.0, 1.0, 1.0)
+    assert not evidence.found
+    assert evidence.other[0].speedup == pytest.approx(2.0)  # over the default, which is another thing
     # That rule is what to answer: it beats the default wherever it was held out.
-    assert found.constant_worth == pytest.approx((2.0, 2.0, 2.0))
-    assert found.constant_pays
-    assert SPACE.names[found.constant(SPACE)] == "wide"
+    assert evidence.constant_worth == pytest.approx((2.0, 2.0, 2.0))
+    assert evidence.constant_pays
+    assert SPACE.names[evidence.constant(SPACE)] == "wide"
 
 
 def test_a_setting_that_is_best_by_chance_is_no_constant() -> None:
     # Wide is better for half of the groups and worse for the other half; the sum is slightly in its favour.
-    found = gather(table([(2.0, 1.0), (1.0, 1.99)] * 20), np.array([[0.1, 0.9]] * 40))
-    assert not found.pays
-    assert not found.constant_pays
-    assert found.constants == (("wide",),)
+    evidence = gather(table([(2.0, 1.0), (1.0, 1.99)] * 20), np.array([[0.1, 0.9]] * 40))
+    assert not evidence.pays
+    assert not evidence.constant_pays
+    assert evidence.constants == (("wide",),)
     # And where answers are taken, no constant is.
-    found = gather(
+    evidence = gather(
         table([(2.0, 1.0), (4.0, 2.0), (2.0, 5.0)] * 20), np.array([[0.1, 0.9], [0.1, 0.9], [0.9, 0.1]] * 20)
     )
-    assert found.pays
-    assert not found.constant_pays
+    assert evidence.pays
+    assert not evidence.constant_pays
 
 
 def test_each_space_has_its_constant() -> None:
@@ -129,48 +129,48 @@ def test_each_space_has_its_constant() -> None:
     planes = Space(("shape",), ((1,), (8,)))
     samples = [Sample(f"l{row}", "ir", f"g{row}", costs=(4.0, 2.0, 1.0), space=lines) for row in range(20)]
     samples += [Sample(f"p{row}", "ir", f"h{row}", costs=(4.0, 2.0), space=planes) for row in range(20)]
-    found = gather(TaskData(samples), np.tile([0.4, 0.6, 0.0], (40, 1)))
-    assert found.constants == ((64,), (8,))
-    assert found.constant_worth[0] == pytest.approx(8**0.5)
-    assert (found.constant(lines), found.constant(planes)) == (2, 1)
-    assert found.constant(Space(("shape",), ((5,), (3,)), default=1)) == 1  # none that anybody knows
+    evidence = gather(TaskData(samples), np.tile([0.4, 0.6, 0.0], (40, 1)))
+    assert evidence.constants == ((64,), (8,))
+    assert evidence.constant_worth[0] == pytest.approx(8**0.5)
+    assert (evidence.constant(lines), evidence.constant(planes)) == (2, 1)
+    assert evidence.constant(Space(("shape",), ((5,), (3,)), default=1)) == 1  # none that anybody knows
 
 
 def test_answers_that_know_more_than_any_rule_are_evidence() -> None:
     costs = [(2.0, 1.0), (1.0, 2.0)] * 20
-    said = np.array([[0.1, 0.9], [0.9, 0.1]] * 20)
-    found = gather(table(costs), said)
-    assert found.worth[0] == pytest.approx(2**0.5)
-    assert 1 < found.worth[1] < found.worth[0] < found.worth[2]
-    assert found.found
-    assert found.error == 0.0
+    predictions = np.array([[0.1, 0.9], [0.9, 0.1]] * 20)
+    evidence = gather(table(costs), predictions)
+    assert evidence.worth[0] == pytest.approx(2**0.5)
+    assert 1 < evidence.worth[1] < evidence.worth[0] < evidence.worth[2]
+    assert evidence.found
+    assert evidence.error == 0.0
 
 
 def test_code_is_held_against_a_head_without_it() -> None:
     # Wide is best for every other sample. The head knows that, and so does the context alone, but for 8 of 40.
     costs = [(2.0, 1.0), (1.0, 2.0)] * 20
-    said = np.array([[0.1, 0.9], [0.9, 0.1]] * 20)
-    blind = said.copy()
-    blind[:8] = said[:8, ::-1]
-    found = gather(table(costs), said, blind)
-    assert found.worth[0] == pytest.approx(2**0.5)
-    assert found.no_code[0] == pytest.approx(2 ** (8 / 40))
-    assert 1 < found.no_code[1] < found.no_code[0] < found.no_code[2]
-    assert found.pays
-    assert found.found
+    predictions = np.array([[0.1, 0.9], [0.9, 0.1]] * 20)
+    blind = predictions.copy()
+    blind[:8] = predictions[:8, ::-1]
+    evidence = gather(table(costs), predictions, blind)
+    assert evidence.worth[0] == pytest.approx(2**0.5)
+    assert evidence.no_code[0] == pytest.approx(2 ** (8 / 40))
+    assert 1 < evidence.no_code[1] < evidence.no_code[0] < evidence.no_code[2]
+    assert evidence.pays
+    assert evidence.found
     # Where the context tells everything, answers are worth as much, and the code has no part in it.
-    found = gather(table(costs), said, said)
-    assert found.worth[0] == pytest.approx(2**0.5)
-    assert found.no_code == (1.0, 1.0, 1.0)
-    assert found.pays
-    assert not found.found
+    evidence = gather(table(costs), predictions, predictions)
+    assert evidence.worth[0] == pytest.approx(2**0.5)
+    assert evidence.no_code == (1.0, 1.0, 1.0)
+    assert evidence.pays
+    assert not evidence.found
 
 
 def test_without_context_no_code_is_the_best_static_rule() -> None:
     costs = [(2.0, 1.0), (1.0, 2.0)] * 20
-    found = gather(table(costs), np.array([[0.1, 0.9], [0.9, 0.1]] * 20))
-    assert found.no_code == found.worth
-    assert found.found
+    evidence = gather(table(costs), np.array([[0.1, 0.9], [0.9, 0.1]] * 20))
+    assert evidence.no_code == evidence.worth
+    assert evidence.found
 
 
 def test_the_head_without_code_learns_from_the_same_folds() -> None:
@@ -181,8 +181,8 @@ def test_the_head_without_code_learns_from_the_same_folds() -> None:
 
     trained: dict[int, list[object]] = {}
     data = table([(2.0, 1.0)] * 30)
-    said = np.array([[0.1, 0.9]] * 30)
-    gather_evidence(data, Goal.of(data, said, said), Features("both", np.zeros((30, 3)), 2), 5)
+    predictions = np.array([[0.1, 0.9]] * 30)
+    gather_evidence(data, Goal.of(data, predictions, predictions), Features("both", np.zeros((30, 3)), 2), 5)
     assert len(trained[3]) == 10
     assert trained[2] == trained[3]
 
@@ -197,9 +197,9 @@ def test_where_answers_are_chance_there_is_no_evidence(seed: int) -> None:
 def test_a_setting_that_ran_as_the_default_counts_as_it() -> None:
     # "wide" was never measured: the default runs in its place, and neither wins nor loses.
     data = table([(1.0, NAN)] * 20 + [(1.0, 0.5)])
-    found = gather(data, np.array([[0.1, 0.9]] * 21))
-    assert (found.default[0].answers, found.default[0].right, found.default[0].speedup) == (20, 1.0, 1.0)
-    assert found.other == ()
+    evidence = gather(data, np.array([[0.1, 0.9]] * 21))
+    assert (evidence.default[0].answers, evidence.default[0].right, evidence.default[0].speedup) == (20, 1.0, 1.0)
+    assert evidence.other == ()
 
 
 def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
@@ -209,14 +209,14 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
     costs = np.exp(0.4 * np.stack([lean, -lean], axis=1))
     data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=tuple(one)) for row, one in enumerate(costs)], SPACE)
     features = Features("both", matrix[:, ::-1], 1)  # what decides is code
-    found = gather_evidence(data, target_of(data, "accuracy"), features, 0)
-    assert found.found
-    assert min(found.worth[0], found.no_code[0]) > 1.2
+    evidence = gather_evidence(data, target_of(data, "accuracy"), features, 0)
+    assert evidence.found
+    assert min(evidence.worth[0], evidence.no_code[0]) > 1.2
     # The same column as context: as good an answer, and nothing that the code had a part in.
-    told = gather_evidence(data, target_of(data, "accuracy"), Features("both", matrix, 1), 0)
-    assert told.pays
-    assert told.worth[0] > 1.2
-    assert not told.found
+    informed = gather_evidence(data, target_of(data, "accuracy"), Features("both", matrix, 1), 0)
+    assert informed.pays
+    assert informed.worth[0] > 1.2
+    assert not informed.found
     # With labels that have nothing to do with the features there is none, however well a head remembers.
     chance = TaskData(
         [
@@ -241,10 +241,10 @@ def test_groups_are_held_out_whole() -> None:
 
 def test_one_group_alone_is_no_evidence() -> None:
     data = TaskData([Sample(f"s{row}", "ir", "g", costs=(2.0, 1.0)) for row in range(30)], SPACE)
-    found = gather(data, np.array([[0.0, 1.0]] * 30))
-    assert not found.found
-    assert found.record(1.0, default=False) is None
-    json.dumps(asdict(found), allow_nan=False)
+    evidence = gather(data, np.array([[0.0, 1.0]] * 30))
+    assert not evidence.found
+    assert evidence.record(1.0, default=False) is None
+    json.dumps(asdict(evidence), allow_nan=False)
 
 
 # -- numbers -------------------------------------------------------------------------------------------
@@ -254,46 +254,46 @@ def numbers(values: np.ndarray) -> TaskData:
 
 def test_numbers_are_held_against_the_mean() -> None:
     values = np.tile([0.0, 10.0], 20)
-    found = gather(numbers(values), values + np.linspace(0, 1, 40))
-    assert found.rival == "mean of the training samples"
-    assert found.found
-    assert found.error == pytest.approx(0.8, abs=0.01)  # 8 of 10 were nearer
+    evidence = gather(numbers(values), values + np.linspace(0, 1, 40))
+    assert evidence.rival == "mean of the training samples"
+    assert evidence.found
+    assert evidence.error == pytest.approx(0.8, abs=0.01)  # 8 of 10 were nearer
     # Of the mean's squared error of about 25 and a bit, a third of 1 is left.
-    assert found.worth[0] == pytest.approx(1 - 1 / 3 / 25, abs=2e-3)
-    assert found.worth[1] <= found.worth[0] <= found.worth[2]
-    assert found.record(1.0, default=False) is None
+    assert evidence.worth[0] == pytest.approx(1 - 1 / 3 / 25, abs=2e-3)
+    assert evidence.worth[1] <= evidence.worth[0] <= evidence.worth[2]
+    assert evidence.record(1.0, default=False) is None
 
 
 def test_numbers_are_held_against_a_head_without_code() -> None:
     values = np.tile([0.0, 10.0], 20)
-    found = gather(numbers(values), values + 1.0, values + np.tile([2.0, -2.0], 20))
-    assert found.no_code == pytest.approx((0.75, 0.75, 0.75))  # an error of 1 where the context leaves 2
-    assert found.found
-    found = gather(numbers(values), values + 1.0, values - 1.0)
-    assert found.no_code == (0.0, 0.0, 0.0)
-    assert found.pays
-    assert not found.found
+    evidence = gather(numbers(values), values + 1.0, values + np.tile([2.0, -2.0], 20))
+    assert evidence.no_code == pytest.approx((0.75, 0.75, 0.75))  # an error of 1 where the context leaves 2
+    assert evidence.found
+    evidence = gather(numbers(values), values + 1.0, values - 1.0)
+    assert evidence.no_code == (0.0, 0.0, 0.0)
+    assert evidence.pays
+    assert not evidence.found
 
 
 def test_numbers_without_any_error_are_evidence() -> None:
     values = np.tile([0.0, 10.0], 20)
-    found = gather(numbers(values), values)
-    assert found.found
-    assert 0 < found.error < 1e-9
+    evidence = gather(numbers(values), values)
+    assert evidence.found
+    assert 0 < evidence.error < 1e-9
 
 
 def test_labels_are_held_against_their_rates_as_people_are_told_them() -> None:
     truth = np.tile([[0, 1], [1, 1], [0, 0]], (10, 1))
     samples = [Sample(f"s{row}", "ir", f"g{row}", labels=tuple(one)) for row, one in enumerate(truth.tolist())]
     data = TaskData(samples, label_names=("a", "b"))
-    found = gather(data, np.where(truth, 0.75, -3.0))
-    assert found.rival == "rates in the training samples"
-    assert found.found
-    assert found.error == 0.25
-    assert found == gather(data, np.where(truth, 0.75, 0.0))
+    evidence = gather(data, np.where(truth, 0.75, -3.0))
+    assert evidence.rival == "rates in the training samples"
+    assert evidence.found
+    assert evidence.error == 0.25
+    assert evidence == gather(data, np.where(truth, 0.75, 0.0))
     # Half of the labels are off by a quarter; a head without code is off by a half, cut like the other.
-    found = gather(data, np.where(truth, 0.75, -3.0), np.where(truth, 0.5, -3.0))
-    assert found.no_code[0] == pytest.approx(0.75)
+    evidence = gather(data, np.where(truth, 0.75, -3.0), np.where(truth, 0.5, -3.0))
+    assert evidence.no_code[0] == pytest.approx(0.75)
 
 
 # -- samples that are held out -------------------------------------------------------------------------
@@ -302,11 +302,11 @@ def test_a_head_is_judged_by_what_was_held_out_alone() -> None:
     training = [Sample(f"t{row}", "ir", f"g{row}", value=4.0 * (row % 2)) for row in range(6)]
     test = [Sample(f"h{row}", "ir", f"h{row}", value=value, held_out=True) for row, value in enumerate([4.0, 0.0] * 4)]
     data = TaskData([*training, *test])
-    said = np.concatenate([np.full(6, np.nan), np.tile([3.0, 1.0], 4)])
-    goal = Oracle.of(data, said)
-    found = gather_evidence(data, goal, Features("both", np.zeros((14, 1)), 0), 0, np.arange(6))
-    assert found.worth == pytest.approx((0.75, 0.75, 0.75))
-    assert found.error == 1.0
+    predictions = np.concatenate([np.full(6, np.nan), np.tile([3.0, 1.0], 4)])
+    goal = Oracle.of(data, predictions)
+    evidence = gather_evidence(data, goal, Features("both", np.zeros((14, 1)), 0), 0, np.arange(6))
+    assert evidence.worth == pytest.approx((0.75, 0.75, 0.75))
+    assert evidence.error == 1.0
     ((head, rows),) = goal.folds
     assert (head.tolist(), rows.tolist()) == ([0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11, 12, 13])
     # One project says nothing about others.
@@ -345,10 +345,10 @@ def test_an_older_head_was_not_held_against_one_without_code() -> None:
     old = asdict(BESIDE) | {"trials": {"module": [{"promise": 1.0}]}}
     for name in ("no_code", "constants", "constant_worth"):
         del old[name]
-    found = read(old)
-    assert found == WHOLE
-    assert found.pays
-    assert not found.found
+    evidence = read(old)
+    assert evidence == WHOLE
+    assert evidence.pays
+    assert not evidence.found
     assert BESIDE.found
 
 
@@ -378,18 +378,18 @@ def test_damaged_evidence_is_refused(change: dict[str, Any]) -> None:
 # -- what was not measured -----------------------------------------------------------------------------
 def test_a_choice_among_what_was_measured_is_no_record_of_a_choice_among_all() -> None:
     space = Space(("width",), (("narrow",), ("wide",), ("wider",)), missing="never")
-    said = np.array([[0.1, 0.9, 0.0]] * 40)
-    found = gather(table([(2.0, 1.0, NAN)] * 39 + [(2.0, 1.0, 3.0)], space), said)
-    assert not found.whole
-    assert (found.default, found.other) == ((), ())
-    assert gather(table([(2.0, 1.0, 3.0)] * 40, space), said).other
+    predictions = np.array([[0.1, 0.9, 0.0]] * 40)
+    evidence = gather(table([(2.0, 1.0, NAN)] * 39 + [(2.0, 1.0, 3.0)], space), predictions)
+    assert not evidence.whole
+    assert (evidence.default, evidence.other) == ((), ())
+    assert gather(table([(2.0, 1.0, 3.0)] * 40, space), predictions).other
 
 
 def test_held_out_answers_are_paid_in_reported_costs() -> None:
     # By the costs that it learned from, each answer is twice as fast; measured again, a quarter is slower.
     again = [(2.0, 1.6)] * 30 + [(2.0, 2.5)] * 10
     samples = [Sample(f"s{row}", "ir", f"g{row}", costs=(2.0, 1.0), reported=paid) for row, paid in enumerate(again)]
-    found = gather(TaskData(samples, SPACE), np.array([[0.3, 0.7]] * 40))
-    assert [one.right for one in found.other] == [1.0, 1.0]
-    assert sum(one.slower * one.answers for one in found.other) == pytest.approx(10)
-    assert np.prod([one.speedup**one.answers for one in found.other]) == pytest.approx(1.25**30 * 0.8**10)
+    evidence = gather(TaskData(samples, SPACE), np.array([[0.3, 0.7]] * 40))
+    assert [one.right for one in evidence.other] == [1.0, 1.0]
+    assert sum(one.slower * one.answers for one in evidence.other) == pytest.approx(10)
+    assert np.prod([one.speedup**one.answers for one in evidence.other]) == pytest.approx(1.25**30 * 0.8**10)

@@ -59,8 +59,8 @@ def evaluated(task: Task, encoder: Encoder, rows: list[str]) -> TaskReport:
 
 
 def speedup(report: TaskReport, row: str) -> float:
-    found: float = report.figures("kernel", row)["speedup_geometric"]
-    return found
+    factor: float = report.figures("kernel", row)["speedup_geometric"]
+    return factor
 
 
 # -- 1. loops, two knobs, settings that alias ----------------------------------------------------------
@@ -108,10 +108,10 @@ def loop_data() -> TaskData:
     for number in range(12):
         module = parse_ir(LOOPS.format(number=number + 2))
         for place, region in enumerate(regions_of(module, "loop").regions):
-            wanted = np.array([(3, 0), (1, 2)][place])
+            best = np.array([(3, 0), (1, 2)][place])
             costs, effective = [], []
             for index, (width, interleave) in enumerate(FACTORS.settings):
-                far = np.abs(np.log2([width, interleave]) - wanted).sum()
+                far = np.abs(np.log2([width, interleave]) - best).sum()
                 costs.append(1.0 + 0.3 * float(far))
                 clamped = (min(int(width), 4), interleave) if place else (width, interleave)
                 effective.append(FACTORS.settings.index(clamped))
@@ -186,8 +186,8 @@ def test_openmp_configurations_are_learned_from_a_sparse_table(tiny: Encoder) ->
     report = evaluated(OpenMP(data), tiny, ["no_code", "histogram"])
     # Nobody chooses what was not measured, or the figures would be made up.
     for row in report.rows("kernel"):
-        said = report.predictions("kernel", row)[0]
-        assert np.isfinite(data.known[np.arange(len(data)), said]).all(), row
+        choices = report.predictions("kernel", row)[0]
+        assert np.isfinite(data.known[np.arange(len(data)), choices]).all(), row
     assert speedup(report, "histogram") > speedup(report, "best_single") * 1.2
     # Who is uneven is in the code alone.
     assert speedup(report, "histogram") > speedup(report, "no_code") * 1.02
@@ -205,8 +205,8 @@ class Blocks(Made):
 
 def shapes(limit: int) -> Space:
     """Shapes of up to so many threads; the first is what everybody takes."""
-    found = [(x, y) for x in (1, 8, 16, 32, 64, 128) for y in (1, 2, 4, 8, 16) if x * y <= limit]
-    return Space(("x", "y"), tuple(found), missing="never")
+    pairs = [(x, y) for x in (1, 8, 16, 32, 64, 128) for y in (1, 2, 4, 8, 16) if x * y <= limit]
+    return Space(("x", "y"), tuple(pairs), missing="never")
 
 
 def block_data() -> TaskData:
@@ -215,8 +215,8 @@ def block_data() -> TaskData:
     for number in range(16):
         limit = (64, 128, 256, 512)[number // 2 % 4]
         space = shapes(limit)
-        wanted = (np.log2(limit), 0.0) if number % 2 else (np.log2(limit) / 2, np.log2(limit) / 2)
-        costs = tuple(1.0 + 0.1 * float(np.abs(np.log2([x, y]) - wanted).sum()) for x, y in space.settings)  # type: ignore[list-item]
+        best = (np.log2(limit), 0.0) if number % 2 else (np.log2(limit) / 2, np.log2(limit) / 2)
+        costs = tuple(1.0 + 0.1 * float(np.abs(np.log2([x, y]) - best).sum()) for x, y in space.settings)  # type: ignore[list-item]
         samples.append(Sample(f"k{number}", kernel(number), f"k{number}", (limit,), costs, space=space))
     return TaskData(samples, content_hash="3" * 64)
 
@@ -229,8 +229,8 @@ def test_block_shapes_may_differ_by_kernel(tiny: Encoder, tmp_path: Path) -> Non
     assert report.figures("kernel", "histogram")["oracle_share"] > 0.9
     assert speedup(report, "histogram") > speedup(report, "best_single") * 1.05
     head = TaskHead.load(fit_head(task, data, tiny).save(tmp_path), task, encoder=tiny)
-    (found,) = head.predict(kernel(3), {"limit": 128})
-    assert set(found.preference) == set(shapes(128).names)
+    (answer,) = head.predict(kernel(3), {"limit": 128})
+    assert set(answer.preference) == set(shapes(128).names)
 
 
 # -- 4. a number ---------------------------------------------------------------------------------------
@@ -252,10 +252,10 @@ def test_a_number_is_predicted_beside_its_baselines(tiny: Encoder, tmp_path: Pat
     assert report.figures("kernel", "mean")["r2"] < 0.05
     assert "mean absolute error, log(instructions)" in next(report.lines("kernel"))
     head = TaskHead.load(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task, encoder=tiny)
-    (found,) = head.predict(kernel(1, length=19))
-    assert found.value == pytest.approx(np.log(20), abs=0.3)
-    assert found.evidence.found
-    assert 0 < found.error < 0.5
+    (answer,) = head.predict(kernel(1, length=19))
+    assert answer.value == pytest.approx(np.log(20), abs=0.3)
+    assert answer.evidence.found
+    assert 0 < answer.error < 0.5
 
 
 # -- 5. many samples -----------------------------------------------------------------------------------
@@ -305,15 +305,15 @@ def test_the_default_is_left_where_it_pays_and_nowhere_else(
 
     data = large_data()
     task = Large(data)
-    found = evaluated(task, tiny, ["histogram"]).figures("kernel", "histogram")
-    assert found["oracle_gain_share"] > 0.8
-    assert found["slowdowns_2"] < 0.06
+    figures = evaluated(task, tiny, ["histogram"]).figures("kernel", "histogram")
+    assert figures["oracle_gain_share"] > 0.8
+    assert figures["slowdowns_2"] < 0.06
     # Figures of held-out answers are tested elsewhere; here the head is asked.
     monkeypatch.setattr(fitting, "gather_evidence", lambda *_, **__: Evidence("default", (1.1, 1.05, 1.2)))
     head = TaskHead.load(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task, encoder=tiny)
     assert isinstance(head.head, CautiousEnsembleHead)
-    asked = [(kernel(1, 31), 5), (kernel(1, 31), 25), (kernel(2, 3), 5), (kernel(2, 3), 25)]
-    chosen = [head.predict(text, (size,))[0].choice for text, size in asked]
+    questions = [(kernel(1, 31), 5), (kernel(1, 31), 25), (kernel(2, 3), 5), (kernel(2, 3), 25)]
+    chosen = [head.predict(text, (size,))[0].choice for text, size in questions]
     assert chosen == ["2", "9", "2", "2"]
 
 

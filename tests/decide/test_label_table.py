@@ -27,7 +27,7 @@ def embedded(folder: Path, labels: list[Any]) -> LabelledCode:
 
 
 @pytest.mark.parametrize(
-    ("labels", "kept"),
+    ("labels", "expected"),
     [
         (["none", "None", "NA", "nan", "n/a", "a"], ["none", "None", "NA", "nan", "n/a", "a"]),
         (["a", "", None, math.nan, " b "], ["a", "b"]),
@@ -35,10 +35,10 @@ def embedded(folder: Path, labels: list[Any]) -> LabelledCode:
         (["1.5", "nan", "x"], ["1.5", "nan", "x"]),
     ],
 )
-def test_only_empty_cells_are_missing_and_nan_among_numbers(labels: list[Any], kept: list[str]) -> None:
+def test_only_empty_cells_are_missing_and_nan_among_numbers(labels: list[Any], expected: list[str]) -> None:
     table = read(*labels)
-    assert [row.label for row in table.rows] == kept
-    assert len(table.left_out) == len(labels) - len(kept)
+    assert [row.label for row in table.rows] == expected
+    assert len(table.left_out) == len(labels) - len(expected)
     assert all(reason.endswith(": no label") for reason in table.left_out)
 
 
@@ -136,8 +136,8 @@ def test_records_without_a_label_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "found"), [([("a.ll", "x")], "tuple"), ({"file": "a.ll"}, "str"), (None, "NoneType"), (b"ab", "int")]
+    ("table", "shown"), [([("a.ll", "x")], "tuple"), ({"file": "a.ll"}, "str"), (None, "NoneType"), (b"ab", "int")]
 )
-def test_what_is_no_mapping_is_an_error(table: Any, found: str) -> None:
-    with pytest.raises(ConfigError, match=rf"row 1: found {found}; allowed: mappings .*to_dict\('records'\)"):
+def test_what_is_no_mapping_is_an_error(table: Any, shown: str) -> None:
+    with pytest.raises(ConfigError, match=rf"row 1: found {shown}; allowed: mappings .*to_dict\('records'\)"):
         read_labels(table)

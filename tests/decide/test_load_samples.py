@@ -30,14 +30,14 @@ def test_the_same_statements_under_other_names_are_one_group() -> None:
 
 def test_groups_are_joined_through_a_third() -> None:
     # One source with two sizes, each of which is also another source.
-    found = groups(
+    joined = groups(
         sample("s", "add i32 %x, 1"),
         sample("s", "add i32 %x, 2"),
         sample("t", "add i32 %x, 2"),
         sample("r", "add i32 %x, 1"),
         sample("other", "mul i32 %x, 2"),
     )
-    assert found == ["r", "r", "r", "r", "other"]
+    assert joined == ["r", "r", "r", "r", "other"]
 
 
 def test_bitcode_and_files_count_as_their_text(tmp_path: Path) -> None:

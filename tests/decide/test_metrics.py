@@ -125,20 +125,20 @@ GROUP = np.array(["a", "a", "b", "b", "b"])
 
 def test_an_area_by_hand() -> None:
     # Six pairs: 4 before 3 and 2; 2 before neither 3, and as 2; 1 before none.
-    found = label_figures(TRUTH, SAID)
-    assert found["auc"] == pytest.approx(2.5 / 6)
+    figures = label_figures(TRUTH, SAID)
+    assert figures["auc"] == pytest.approx(2.5 / 6)
     # At 4: 1 of 1; at 2: 2 of 4; at 1: 3 of 5.
-    assert found["average_precision"] == pytest.approx((1 + 2 / 4 + 3 / 5) / 3)
-    assert found["brier"] == 2 / 5  # all are told as certain, and three have it
-    assert (found["rate"], found["labels_told"]) == (0.6, 1.0)
+    assert figures["average_precision"] == pytest.approx((1 + 2 / 4 + 3 / 5) / 3)
+    assert figures["brier"] == 2 / 5  # all are told as certain, and three have it
+    assert (figures["rate"], figures["labels_told"]) == (0.6, 1.0)
 
 
 def test_a_probability_is_cut_and_a_rank_is_not() -> None:
-    said = np.array([[1.5], [1.25], [0.5], [-0.25], [0.25]])
-    found = label_figures(TRUTH, said)
-    assert found["brier"] == pytest.approx((0 + 1 + 0.25 + 0 + 0.5625) / 5)
-    assert found["auc"] == pytest.approx(4 / 6)  # cut, the first two would be alike: 3.5 / 6
-    assert found["auc"] == label_figures(TRUTH, 10 * said)["auc"]
+    scores = np.array([[1.5], [1.25], [0.5], [-0.25], [0.25]])
+    figures = label_figures(TRUTH, scores)
+    assert figures["brier"] == pytest.approx((0 + 1 + 0.25 + 0 + 0.5625) / 5)
+    assert figures["auc"] == pytest.approx(4 / 6)  # cut, the first two would be alike: 3.5 / 6
+    assert figures["auc"] == label_figures(TRUTH, 10 * scores)["auc"]
 
 
 def test_areas_and_precisions_are_those_of_scikit_learn() -> None:
@@ -146,17 +146,17 @@ def test_areas_and_precisions_are_those_of_scikit_learn() -> None:
 
     rng = np.random.default_rng(0)
     truth = rng.random((200, 3)) < 0.3
-    said = np.round(rng.random((200, 3)) + 0.3 * truth, 1)  # with ties
-    found = label_figures(truth, said)
-    assert found["auc"] == pytest.approx(roc_auc_score(truth, said, average="macro"))
-    assert found["average_precision"] == pytest.approx(average_precision_score(truth, said, average="macro"))
+    scores = np.round(rng.random((200, 3)) + 0.3 * truth, 1)  # with ties
+    figures = label_figures(truth, scores)
+    assert figures["auc"] == pytest.approx(roc_auc_score(truth, scores, average="macro"))
+    assert figures["average_precision"] == pytest.approx(average_precision_score(truth, scores, average="macro"))
 
 
 def test_a_label_that_all_have_tells_nothing() -> None:
     always = np.ones_like(TRUTH)
-    both = label_figures(np.hstack([TRUTH, always]), np.hstack([SAID, SAID]))
-    assert both["auc"] == label_figures(TRUTH, SAID)["auc"]
-    assert both["labels_told"] == 1
+    figures = label_figures(np.hstack([TRUTH, always]), np.hstack([SAID, SAID]))
+    assert figures["auc"] == label_figures(TRUTH, SAID)["auc"]
+    assert figures["labels_told"] == 1
     assert np.isnan(label_figures(always, SAID)["auc"])
 
 
@@ -169,17 +169,17 @@ def test_pairs_are_counted_between_groups() -> None:
 
 def test_an_area_of_groups_drawn_twice_is_that_of_the_samples_twice() -> None:
     rng = np.random.default_rng(1)
-    truth, said, group = rng.random((60, 2)) < 0.5, rng.random((60, 2)), np.arange(60) % 3
-    weighted = RankedPairs.of(truth, said, group).areas(np.array([[2.0, 0.0, 1.0]]))[0]
+    truth, scores, group = rng.random((60, 2)) < 0.5, rng.random((60, 2)), np.arange(60) % 3
+    weighted = RankedPairs.of(truth, scores, group).areas(np.array([[2.0, 0.0, 1.0]]))[0]
     rows = np.concatenate([np.flatnonzero(group == one) for one in (0, 0, 2)])
-    assert weighted == pytest.approx(label_figures(truth[rows], said[rows])["auc"])
+    assert weighted == pytest.approx(label_figures(truth[rows], scores[rows])["auc"])
 
 
 def test_an_interval_of_areas_holds_the_area_and_a_difference_to_itself_is_none() -> None:
     rng = np.random.default_rng(2)
     truth, group = rng.random((400, 4)) < 0.4, np.arange(400) % 20
-    said = rng.random((400, 4)) + 0.4 * truth
-    pairs = RankedPairs.of(truth, said, group)
+    scores = rng.random((400, 4)) + 0.4 * truth
+    pairs = RankedPairs.of(truth, scores, group)
     low, high = pairs.interval()
     assert low < pairs.area < high < low + 0.1
     assert pairs.interval(pairs) == (0.0, 0.0)

@@ -73,8 +73,8 @@ def by_scikit_learn(estimator, grid, scoring, features, labels, report):
         inner = GroupKFold(3, shuffle=True, random_state=0)
         _, groups = np.unique(report.code.groups[training], return_inverse=True)
         folds = list(inner.split(groups, groups=groups))
-        found = GridSearchCV(estimator, grid, cv=folds, scoring=scoring).fit(features[training], labels[training])
-        answers[test] = found.predict(features[test])
+        search = GridSearchCV(estimator, grid, cv=folds, scoring=scoring).fit(features[training], labels[training])
+        answers[test] = search.predict(features[test])
     return answers
 
 

@@ -82,13 +82,13 @@ def test_one_group_cannot_be_cut() -> None:
 
 
 def test_a_protocol_cuts_by_its_unit(toy: Task, toy_data: TaskData) -> None:
-    found = {protocol.name: list(protocol.split(toy_data, 0)) for protocol in toy.protocols}
-    assert {name: len(folds) for name, folds in found.items()} == {"rows": 4, "kernel": 4, "suite": 2}
-    for training, test in found["kernel"]:
+    folds_of = {protocol.name: list(protocol.split(toy_data, 0)) for protocol in toy.protocols}
+    assert {name: len(folds) for name, folds in folds_of.items()} == {"rows": 4, "kernel": 4, "suite": 2}
+    for training, test in folds_of["kernel"]:
         assert not set(toy_data.group[training]) & set(toy_data.group[test])
-    assert [set(toy_data.suite[test]) for _, test in found["suite"]] == [{"first"}, {"second"}]
+    assert [set(toy_data.suite[test]) for _, test in folds_of["suite"]] == [{"first"}, {"second"}]
     assert any(
-        set(toy_data.group[training]) & set(toy_data.group[test]) for training, test in found["rows"]
+        set(toy_data.group[training]) & set(toy_data.group[test]) for training, test in folds_of["rows"]
     )  # it leaks
 
 

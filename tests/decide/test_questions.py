@@ -62,16 +62,16 @@ def trained(tiny: Encoder) -> TaskHead:
 
 
 def test_context_is_read_from_the_code_where_it_is_left_out(trained: TaskHead, tiny: Encoder) -> None:
-    (told,) = trained.predict(kernel(18), {"elements": 1000})
-    (given,) = trained.predict(kernel(18), {"elements": 1000, "length": 18})
-    assert told.preference == given.preference
-    assert told.preferred == "2"
+    (from_code,) = trained.predict(kernel(18), {"elements": 1000})
+    (from_context,) = trained.predict(kernel(18), {"elements": 1000, "length": 18})
+    assert from_code.preference == from_context.preference
+    assert from_code.preferred == "2"
 
 
 def test_a_given_context_feature_overrides_the_code(trained: TaskHead, tiny: Encoder) -> None:
-    (told,) = trained.predict(kernel(18), {"elements": 1000})
-    (given,) = trained.predict(kernel(18), {"elements": 1000, "length": 3})
-    assert given.preference != told.preference
+    (from_code,) = trained.predict(kernel(18), {"elements": 1000})
+    (from_context,) = trained.predict(kernel(18), {"elements": 1000, "length": 3})
+    assert from_context.preference != from_code.preference
 
 
 def test_context_that_the_code_does_not_tell_must_be_given(trained: TaskHead, tiny: Encoder) -> None:
@@ -91,24 +91,24 @@ def test_context_that_the_code_fails_to_tell_is_reported_missing(
 
 def test_an_answer_says_the_machine_of_the_data(trained: TaskHead, tiny: Encoder) -> None:
     assert trained.machine == MACHINE
-    (found,) = trained.predict(kernel(18), {"elements": 1000})
-    assert found.machine == MACHINE
+    (answer,) = trained.predict(kernel(18), {"elements": 1000})
+    assert answer.machine == MACHINE
 
 
 def test_an_answer_has_seconds_for_each_setting(trained: TaskHead, tiny: Encoder) -> None:
     seconds = {}
     for elements in (1, 1000):
-        (found,) = trained.predict(kernel(18), {"elements": elements})
-        assert found.seconds is not None
-        assert set(found.seconds) == set(SPACE.names)
-        ratio = found.cost_ratio
-        for name, time in found.seconds.items():
-            assert time / found.seconds["1"] == pytest.approx(ratio[name] / ratio["1"])
-        seconds[elements] = found.seconds["1"]
+        (answer,) = trained.predict(kernel(18), {"elements": elements})
+        assert answer.seconds is not None
+        assert set(answer.seconds) == set(SPACE.names)
+        ratio = answer.cost_ratio
+        for name, time in answer.seconds.items():
+            assert time / answer.seconds["1"] == pytest.approx(ratio[name] / ratio["1"])
+        seconds[elements] = answer.seconds["1"]
     assert seconds[1] == pytest.approx(18e-6, rel=0.5)
     assert seconds[1000] == pytest.approx(18e-3, rel=0.5)
     # Held-out kernels: the times follow the number of elements and the code, and are not known exactly.
-    assert 1 < found.time_factor < 2
+    assert 1 < answer.time_factor < 2
 
 
 def test_a_saved_head_keeps_machine_space_and_seconds(trained: TaskHead, tiny: Encoder, tmp_path: Path) -> None:
@@ -151,5 +151,5 @@ def test_a_task_that_wants_no_seconds_trains_nothing_for_them(tiny: Encoder) -> 
     task = Untimed()
     head = fit_head(task, task.load().subset(range(12)), tiny)
     assert head.timer is None
-    (found,) = head.predict(kernel(7), {"elements": 10})
-    assert found.seconds is None
+    (answer,) = head.predict(kernel(7), {"elements": 10})
+    assert answer.seconds is None

@@ -26,11 +26,11 @@ def test_the_reach_is_what_all_pairs_give() -> None:
     code = RNG.normal(size=(60, 5)).astype(np.float32)
     group = np.array([f"g{number % 17}" for number in range(60)])
     matrix = np.concatenate([RNG.normal(size=(60, 2)), code], axis=1)
-    found = Reach.of(matrix, 2, group)
-    assert found.code_reach == pytest.approx(direct(code.astype(np.float64), group), rel=1e-6)
-    np.testing.assert_array_equal(found.kernels, np.unique(code, axis=0))
-    np.testing.assert_array_equal(found.low, matrix[:, :2].min(axis=0))
-    np.testing.assert_array_equal(found.high, matrix[:, :2].max(axis=0))
+    reach = Reach.of(matrix, 2, group)
+    assert reach.code_reach == pytest.approx(direct(code.astype(np.float64), group), rel=1e-6)
+    np.testing.assert_array_equal(reach.kernels, np.unique(code, axis=0))
+    np.testing.assert_array_equal(reach.low, matrix[:, :2].min(axis=0))
+    np.testing.assert_array_equal(reach.high, matrix[:, :2].max(axis=0))
 
 
 def line() -> Reach:
@@ -67,25 +67,25 @@ def test_very_distant_questions_are_far(far: float) -> None:
 def test_rows_of_one_group_are_no_neighbours() -> None:
     # Four copies of one kernel, slightly moved, say nothing about how far kernels are apart.
     code = np.array([[0.0], [0.1], [0.2], [0.3], [8.0]])
-    found = Reach.of(code, 0, np.array(list("aaaab")))
-    assert found.code_reach == pytest.approx(direct(code, np.array(list("aaaab"))))
-    assert found.code_reach > 7
+    reach = Reach.of(code, 0, np.array(list("aaaab")))
+    assert reach.code_reach == pytest.approx(direct(code, np.array(list("aaaab"))))
+    assert reach.code_reach > 7
 
 
 def test_samples_of_the_same_code_are_one_kernel() -> None:
     code = np.repeat([[0.0], [1.0], [3.0]], 50, axis=0)
-    found = Reach.of(code, 0, np.repeat(list("abc"), 50))
-    assert found.kernels.tolist() == [[0.0], [1.0], [3.0]]
-    assert found.low.shape == (0,)
-    assert found.distance(np.zeros(0), np.array([3.0], dtype=np.float32)) == 0.0
+    reach = Reach.of(code, 0, np.repeat(list("abc"), 50))
+    assert reach.kernels.tolist() == [[0.0], [1.0], [3.0]]
+    assert reach.low.shape == (0,)
+    assert reach.distance(np.zeros(0), np.array([3.0], dtype=np.float32)) == 0.0
 
 
 def test_one_group_alone_has_some_reach() -> None:
-    found = Reach.of(np.array([[1.0, 0.0], [1.0, 2.0]]), 1, np.array(["a", "a"]))
-    assert found.code_reach == 1.0
+    reach = Reach.of(np.array([[1.0, 0.0], [1.0, 2.0]]), 1, np.array(["a", "a"]))
+    assert reach.code_reach == 1.0
     # A context feature that never varied: anything else is far.
-    assert ask(found, 1.0, 0.0) == 0.0
-    assert ask(found, 1.1, 0.0) > 1
+    assert ask(reach, 1.0, 0.0) == 0.0
+    assert ask(reach, 1.1, 0.0) > 1
 
 
 def test_saved_arrays_give_the_same_distances() -> None:
@@ -125,10 +125,10 @@ def test_a_missing_array_is_refused(name: str) -> None:
 def test_of_many_kernels_a_sample_is_remembered() -> None:
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(3000, 4))
-    found = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(3000)]))
-    assert found.kernels.shape == (512, 3)
+    reach = Reach.of(matrix, 1, np.array([f"k{row}" for row in range(3000)]))
+    assert reach.kernels.shape == (512, 3)
     # What is far still follows from training: most of the rows are not, the forgotten ones included.
-    distances = [found.distance(np.zeros(1), row.astype(np.float32)) for row in matrix[:500, 1:]]
+    distances = [reach.distance(np.zeros(1), row.astype(np.float32)) for row in matrix[:500, 1:]]
     assert 0.9 < np.mean(np.array(distances) <= 1) < 1
 
 
@@ -143,14 +143,14 @@ def test_many_numbers_are_remembered_in_steps_of_their_column(scale: float) -> N
     # Columns of very different size: the small ones are as exact for their size.
     code = (rng.normal(size=(100, 200)) * np.where(np.arange(200) < 100, scale, 1e-3)).astype(np.float32)
     code[:, 7] = 5.0  # never another
-    found = Reach.of(code.astype(np.float64), 0, np.arange(100).astype(str))
-    assert found.kernels.dtype == np.uint8
-    again = Reach.from_arrays(found.arrays(), found.code_reach, columns=200, where="head")
-    kept = again.start + again.step * again.kernels
-    error = np.abs(kept - np.unique(code, axis=0))
+    reach = Reach.of(code.astype(np.float64), 0, np.arange(100).astype(str))
+    assert reach.kernels.dtype == np.uint8
+    again = Reach.from_arrays(reach.arrays(), reach.code_reach, columns=200, where="head")
+    restored = again.start + again.step * again.kernels
+    error = np.abs(restored - np.unique(code, axis=0))
     assert (error <= 0.5001 * (code.max(axis=0) - code.min(axis=0)) / 255 + 1e-30).all()
     # Half a step of each column is a hundredth of the distance between two kernels.
-    near = [found.distance(np.zeros(0), row) for row in code]
+    near = [reach.distance(np.zeros(0), row) for row in code]
     assert max(near) < 0.02
 
 

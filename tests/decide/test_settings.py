@@ -66,24 +66,24 @@ MEASURED = np.array([[True, True, True], [True, False, True], [True, True, False
     ],
 )
 def test_what_runs_when_each_setting_is_asked_for(missing: Any, runs: list[list[int]]) -> None:
-    found = Space(("factor",), FACTORS, 1, missing).runs(MEASURED)
-    assert found.dtype == np.int64
-    assert found.tolist() == runs
+    ran = Space(("factor",), FACTORS, 1, missing).runs(MEASURED)
+    assert ran.dtype == np.int64
+    assert ran.tolist() == runs
 
 
 @pytest.mark.parametrize("missing", MISSING)
 def test_where_all_was_measured_each_runs_as_itself(missing: Any) -> None:
-    found = Space(("factor",), FACTORS, 2, missing).runs(np.ones((2, 3), dtype=bool))
-    assert found.tolist() == [[0, 1, 2]] * 2
+    ran = Space(("factor",), FACTORS, 2, missing).runs(np.ones((2, 3), dtype=bool))
+    assert ran.tolist() == [[0, 1, 2]] * 2
 
 
 # -- settings as numbers -------------------------------------------------------------------------------
 def test_numbers_become_signed_logarithms_and_words_columns() -> None:
     space = Space(("threads", "schedule"), ((0, "static"), (1, "static"), (-3, "dynamic"), (7, "guided")))
-    found = SettingEncoder.of([space])(space.settings)
-    assert found.dtype == np.float64
+    columns = SettingEncoder.of([space])(space.settings)
+    assert columns.dtype == np.float64
     # threads, then dynamic, guided, static.
-    assert found.tolist() == [[0, 0, 0, 1], [1, 0, 0, 1], [-2, 1, 0, 0], [3, 0, 1, 0]]
+    assert columns.tolist() == [[0, 0, 0, 1], [1, 0, 0, 1], [-2, 1, 0, 0], [3, 0, 1, 0]]
 
 
 def test_columns_do_not_depend_on_which_settings_a_space_holds() -> None:

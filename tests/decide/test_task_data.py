@@ -179,9 +179,9 @@ def test_spaces_that_nest_or_turn_are_not_shared() -> None:
     # Column k is the same setting for both only where both have one, or in another order: no head may learn by column.
     nested = Space(("letter",), (("x",), ("y",)))
     turned = Space(("letter",), (("z",), ("y",), ("x",)))
-    for own, costs in ((nested, (1.0, 2.0)), (turned, (1.0, 2.0, 3.0))):
-        assert not data(GOOD, replace(GOOD, space=own, costs=costs)).shares_space
-        assert not TaskData([replace(GOOD, space=own, costs=costs)]).shares_space
+    for space, costs in ((nested, (1.0, 2.0)), (turned, (1.0, 2.0, 3.0))):
+        assert not data(GOOD, replace(GOOD, space=space, costs=costs)).shares_space
+        assert not TaskData([replace(GOOD, space=space, costs=costs)]).shares_space
 
 
 def test_one_space_is_shared_settings() -> None:
@@ -272,13 +272,13 @@ def test_columns_are_in_the_order_of_the_samples() -> None:
 
 
 def test_a_subset_is_of_its_rows_and_says_so() -> None:
-    whole = TaskData([replace(GOOD, name=name) for name in "abc"], SPACE, "7" * 64, machine="a laptop")
-    part = whole.subset([2, 0])
+    complete = TaskData([replace(GOOD, name=name) for name in "abc"], SPACE, "7" * 64, machine="a laptop")
+    part = complete.subset([2, 0])
     assert [sample.name for sample in part.samples] == ["c", "a"]
     assert part.machine == "a laptop"
-    hashes = {whole.content_hash, part.content_hash, whole.subset([0, 2]).content_hash}
+    hashes = {complete.content_hash, part.content_hash, complete.subset([0, 2]).content_hash}
     assert len(hashes) == 3
-    assert whole.subset(np.array([2, 0])).content_hash == part.content_hash
+    assert complete.subset(np.array([2, 0])).content_hash == part.content_hash
 
 
 def test_reported_costs_are_paid_and_teach_nothing() -> None:

@@ -48,12 +48,12 @@ def kernel(operation: str) -> str:
 
 
 def test_an_unseen_kernel_gets_the_right_setting(trained: TaskHead, encoder: Encoder) -> None:
-    found = {
+    preferred = {
         (operation, length): trained.predict(kernel(operation), {"length": length})[0].preferred
         for operation in ("mul", "add")
         for length in (8, 4096)
     }
-    assert found == {
+    assert preferred == {
         ("mul", 4096): "wide",
         ("mul", 8): "narrow",
         ("add", 4096): "narrow",
@@ -98,7 +98,7 @@ def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: En
 
 def test_a_map_of_ones_own_is_another_model_for_such_a_head(trained: TaskHead, encoder: Encoder) -> None:
     widths = {"text": encoder.text_dimension, "graph": encoder.graph_dimension}
-    own = WhiteningMap(
+    whitening_map = WhiteningMap(
         *(encoder.name, encoder.files.digest),
         {part: np.zeros(width, np.float32) for part, width in widths.items()},
         {part: np.eye(width, dtype=np.float32) for part, width in widths.items()},
@@ -106,7 +106,7 @@ def test_a_map_of_ones_own_is_another_model_for_such_a_head(trained: TaskHead, e
     )
     assert trained.predict(kernel("mul"), (8,))
     with pytest.raises(HeadError, match="trained on vectors of mirenc-tiny"):
-        replace(trained, encoder=encoder.with_map(own)).predict(kernel("mul"), (8,))
+        replace(trained, encoder=encoder.with_map(whitening_map)).predict(kernel("mul"), (8,))
 
 
 def test_a_shipped_head_has_a_name_and_brings_its_model() -> None:
@@ -130,16 +130,16 @@ def test_a_shipped_head_has_a_name_and_brings_its_model() -> None:
     ],
 )
 def test_a_head_without_a_variant_answers_by_the_code(name: str, file: str, variant: str) -> None:
-    found = TaskHead.load(name).predict(BOUNDS / file, {"n": 4096}, refused=lambda _: None)
-    assert {answer.variant for answer in found} == {variant}
-    assert all(("H200" in answer.machine) == (variant == "h200") for answer in found)
+    answers = TaskHead.load(name).predict(BOUNDS / file, {"n": 4096}, refused=lambda _: None)
+    assert {answer.variant for answer in answers} == {variant}
+    assert all(("H200" in answer.machine) == (variant == "h200") for answer in answers)
 
 
 def test_heads_asked_in_place_of_another_are_chosen_and_checked_likewise() -> None:
     head = TaskHead.load("block_size")
     with_quick = replace(head, quick=TaskHead.load(ready_heads(head.task)[""]))
-    found = with_quick.predict(BOUNDS / "clang-19.cuda.ll", {"n": 4096}, refused=lambda _: None)
-    assert {answer.variant for answer in found} == {"h200"}
+    answers = with_quick.predict(BOUNDS / "clang-19.cuda.ll", {"n": 4096}, refused=lambda _: None)
+    assert {answer.variant for answer in answers} == {"h200"}
     strange = replace(head.others["h200"], model_digest="f" * 64)
     for changed in (replace(head, others={"h200": strange}), replace(head, quick=strange)):
         with pytest.raises(HeadError, match=r"trained on vectors of .* \(f{12}\)"):
@@ -153,8 +153,8 @@ def test_maps_and_words_do_not_matter_to_a_head_on_features(tmp_path: Path) -> N
     save_files(tmp_path, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=weights)
     other, same = (mirenc.load(name, cache=False) for name in (tmp_path, "mirenc-fast"))
     assert other.digest != same.digest
-    said = [replace(head, encoder=encoder).predict(SAXPY, {})[0] for encoder in (other, same)]
-    assert said[0] == said[1]
+    answers = [replace(head, encoder=encoder).predict(SAXPY, {})[0] for encoder in (other, same)]
+    assert answers[0] == answers[1]
 
 
 def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
@@ -191,14 +191,14 @@ def test_one_setting_that_beats_the_default_everywhere_is_the_answer(task: Task,
     assert head.evidence.rival == "best single setting"
     assert not head.evidence.pays
     for operation in ("mul", "add"):
-        (found,) = head.predict(kernel(operation), (8,))
-        assert (found.choice, found.setting, found.default) == ("wide", ("wide",), "narrow")
+        (answer,) = head.predict(kernel(operation), (8,))
+        assert (answer.choice, answer.setting, answer.default) == ("wide", ("wide",), "narrow")
 
 
 def test_a_setting_with_a_slower_record_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
     # The surer half of the answers was faster than the default, the other slower: each answer by its own record.
-    (asked,) = trained.predict(kernel("mul"), (4096,))
-    sure = asked.preference["wide"]
+    (risky,) = trained.predict(kernel("mul"), (4096,))
+    sure = risky.preference["wide"]
     for least, choice in ((sure, "wide"), (sure + 1e-9, "narrow")):
         records = (Record(least, 20, 0.9, 0.05, 1.4), Record(0.5, 20, 0.4, 0.6, 0.77))
         head = replace(trained, evidence=Evidence("default", (1.2, 1.1, 1.3), other=records))
@@ -311,9 +311,9 @@ def test_a_setting_that_never_ran_is_no_answer(task: Task, encoder: Encoder, tmp
     other = type("Other", (type(task),), {"space": None, "space_for": lambda self, context: space})()
     head = fit_head(other, TaskData(samples), encoder)
     assert head.refused == (("huge",),)
-    (found,) = head.predict(kernel("mul"), (4096,))
-    assert list(found.preference) == list(found.expected) == ["narrow", "wide"]
-    assert sum(found.preference.values()) == pytest.approx(1)
+    (answer,) = head.predict(kernel("mul"), (4096,))
+    assert list(answer.preference) == list(answer.expected) == ["narrow", "wide"]
+    assert sum(answer.preference.values()) == pytest.approx(1)
     again = TaskHead.load(head.save(tmp_path / "head"), other, encoder=encoder)
     assert again.refused == head.refused
     # One of them that runs for a single sample is one of the answers.
@@ -325,9 +325,9 @@ def test_what_code_permits_is_all_that_is_answered(
     trained: TaskHead, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trained.task, "permitted", lambda *_: ((("wide",),), "it must be wide"))
-    (found,) = trained.predict(kernel("add"), (8,))
-    assert (found.choice, found.default, found.fixed, found.limit) == ("wide", "wide", True, "it must be wide")
-    assert found.expected == found.preference == {"wide": 1}
+    (answer,) = trained.predict(kernel("add"), (8,))
+    assert (answer.choice, answer.default, answer.fixed, answer.limit) == ("wide", "wide", True, "it must be wide")
+    assert answer.expected == answer.preference == {"wide": 1}
 
     def none(*_: object) -> None:
         raise TaskError("nothing runs. Go home")
@@ -335,6 +335,6 @@ def test_what_code_permits_is_all_that_is_answered(
     monkeypatch.setattr(trained.task, "permitted", none)
     with pytest.raises(TaskError, match="nothing runs"):
         trained.predict(kernel("add"), (8,))
-    told: list[TaskError] = []
-    assert trained.predict(kernel("add"), (8,), refused=told.append) == []
-    assert [str(error) for error in told] == ["nothing runs. Go home"]
+    refusals: list[TaskError] = []
+    assert trained.predict(kernel("add"), (8,), refused=refusals.append) == []
+    assert [str(error) for error in refusals] == ["nothing runs. Go home"]

@@ -75,9 +75,9 @@ def test_other_levels_give_a_matrix_for_each_input(encoder: Encoder, level: str)
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_parts_stand_side_by_side(encoder: Encoder, level: str) -> None:
-    both = encoder.embed(SOURCE, level=level)
+    joined = encoder.embed(SOURCE, level=level)
     text, graph = (encoder.embed(SOURCE, level=level, part=part) for part in ("text", "graph"))
-    np.testing.assert_array_equal(np.concatenate([text, graph], axis=-1), both)
+    np.testing.assert_array_equal(np.concatenate([text, graph], axis=-1), joined)
 
 
 def test_any_iterable_will_do(encoder: Encoder) -> None:
@@ -108,9 +108,9 @@ def test_bitcode_and_compressed_text_are_the_module_too(encoder: Encoder) -> Non
 
 def test_an_embedding_describes_itself(encoder: Encoder) -> None:
     module = parse_ir(SOURCE)
-    found = encoder.embed_parts(SOURCE)
-    assert (found.level, found.names, found.functions) == ("module", ["<string>"], [""])
-    assert found.counts == {
+    embedding = encoder.embed_parts(SOURCE)
+    assert (embedding.level, embedding.names, embedding.functions) == ("module", ["<string>"], [""])
+    assert embedding.counts == {
         "functions": 3,
         "defined": 2,
         "blocks": 4,
@@ -122,8 +122,8 @@ def test_an_embedding_describes_itself(encoder: Encoder) -> None:
         "edges": len(found_edges(module)),
         "call_edges_left_out": 0,
     }
-    assert found.content_hash == module.content_hash
-    np.testing.assert_array_equal(found.vector, np.concatenate([found.text, found.graph], axis=1))
+    assert embedding.content_hash == module.content_hash
+    np.testing.assert_array_equal(embedding.vector, np.concatenate([embedding.text, embedding.graph], axis=1))
 
 
 def found_edges(module: IRModule) -> np.ndarray:
@@ -148,8 +148,8 @@ def test_the_levels_are_means_of_one_another(encoder: Encoder) -> None:
     np.testing.assert_allclose(by_function, [rows[:8].mean(0), rows[8]], rtol=1e-5, atol=1e-6)
     ids, length = encoder.tokenizer.encode_batch(["%pair = type { i32, i32 }", "@limit = global i32 10"])
     head = encoder.runtime.encode_texts(ids, length)
-    whole = encoder.embed(SOURCE, part="text")
-    np.testing.assert_allclose(whole, np.concatenate([head, rows]).mean(0), rtol=1e-5, atol=1e-6)
+    module_vector = encoder.embed(SOURCE, part="text")
+    np.testing.assert_allclose(module_vector, np.concatenate([head, rows]).mean(0), rtol=1e-5, atol=1e-6)
 
 
 # -- invariants ----------------------------------------------------------------------------------------
@@ -218,22 +218,22 @@ def test_several_levels_at_once_are_kept(model_folder: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("given", [FILE, FILE.read_text(encoding="utf-8")], ids=["file", "text"])
+@pytest.mark.parametrize("source", [FILE, FILE.read_text(encoding="utf-8")], ids=["file", "text"])
 def test_warm_is_cold_to_the_bit(
-    encoder: Encoder, model_folder: Path, tmp_path: Path, level: str, given: object
+    encoder: Encoder, model_folder: Path, tmp_path: Path, level: str, source: object
 ) -> None:
-    def whole() -> mirenc.Embedding:
-        return load(model_folder, cache=tmp_path, options=PLAIN).embed_parts(given, level=level)
+    def embed_again() -> mirenc.Embedding:
+        return load(model_folder, cache=tmp_path, options=PLAIN).embed_parts(source, level=level)
 
-    never = encoder.embed_parts(given, level=level)
-    cold, warm = whole(), whole()
+    never = encoder.embed_parts(source, level=level)
+    cold, warm = embed_again(), embed_again()
     assert list(tmp_path.iterdir())
-    for found in (cold, warm):
-        np.testing.assert_array_equal(found.text, never.text)
-        np.testing.assert_array_equal(found.graph, never.graph)
-        assert found.text.dtype == found.graph.dtype == np.float32
+    for embedding in (cold, warm):
+        np.testing.assert_array_equal(embedding.text, never.text)
+        np.testing.assert_array_equal(embedding.graph, never.graph)
+        assert embedding.text.dtype == embedding.graph.dtype == np.float32
         for name in ("level", "names", "functions", "counts", "content_hash"):
-            assert getattr(found, name) == getattr(never, name), name
+            assert getattr(embedding, name) == getattr(never, name), name
 
 
 def test_a_renamed_file_is_the_same_content_under_its_new_name(model_folder: Path, tmp_path: Path) -> None:
@@ -250,9 +250,9 @@ def test_a_cached_answer_has_the_hash_of_the_input_asked_for(model_folder: Path,
     cached = load(model_folder, cache=tmp_path / "cache")
     path = tmp_path / "f.ll"
     path.write_text(SOURCE, encoding="utf-8")
-    given = [SOURCE, path, SOURCE]  # the first fills the cache, the others are answered from it
-    own = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert [cached.embed_parts(each).file_hash for each in given] == ["", own, ""]
+    inputs = [SOURCE, path, SOURCE]  # the first fills the cache, the others are answered from it
+    file_hash = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert [cached.embed_parts(each).file_hash for each in inputs] == ["", file_hash, ""]
 
 
 def test_a_cached_answer_names_sources_as_its_own_input_was_given(
@@ -263,10 +263,10 @@ def test_a_cached_answer_names_sources_as_its_own_input_was_given(
     text = (FILE.parents[3] / "loops" / "places.ll").read_text(encoding="utf-8")
     Path("places.ll").write_text(text.replace('directory: ""', f'directory: "{tmp_path}"'), encoding="utf-8")
     absolute = str(tmp_path / "places.ll")
-    for given, said in (("places.ll", "café/other.h"), (absolute, f"{tmp_path}/café/other.h")):
+    for place, source_name in (("places.ll", "café/other.h"), (absolute, f"{tmp_path}/café/other.h")):
         for _ in range(2):  # made, then from the cache
-            regions = cached.embed_parts(given, level="function").regions
-            assert {region.name: region.file for region in regions}["no_preheader"] == said
+            regions = cached.embed_parts(place, level="function").regions
+            assert {region.name: region.file for region in regions}["no_preheader"] == source_name
 
 
 def test_a_changed_file_is_read_again(model_folder: Path, tmp_path: Path) -> None:
@@ -301,11 +301,11 @@ def test_a_saved_encoder_is_the_same_model_in_a_new_folder(encoder: Encoder, tmp
 # -- match ---------------------------------------------------------------------------------------------
 def test_match_is_the_probability_of_the_matching_head(encoder: Encoder) -> None:
     text, graph = encoder.embed(FILE, part="text"), encoder.embed(OTHER, part="graph")
-    found = encoder.match(FILE, OTHER)
-    assert isinstance(found, float)
-    assert 0 <= found <= 1
-    assert found == pytest.approx(float(encoder.runtime.match(text[None], graph[None])[0]))
-    assert encoder.match(OTHER, FILE) != found
+    probability = encoder.match(FILE, OTHER)
+    assert isinstance(probability, float)
+    assert 0 <= probability <= 1
+    assert probability == pytest.approx(float(encoder.runtime.match(text[None], graph[None])[0]))
+    assert encoder.match(OTHER, FILE) != probability
 
 
 # -- errors --------------------------------------------------------------------------------------------
@@ -351,12 +351,12 @@ def test_unreadable_inputs_are_refused(model_folder: Path, tmp_path: Path, cache
 
 
 def test_progress_counts_the_statements(encoder: Encoder) -> None:
-    told: list[tuple[int, int | None, str]] = []
-    encoder.embed([FILE, FILE], batch_size=1, progress=lambda *state: told.append(state))
+    reported: list[tuple[int, int | None, str]] = []
+    encoder.embed([FILE, FILE], batch_size=1, progress=lambda *state: reported.append(state))
     count = encoder.embed_parts(FILE).counts["distinct_statements"]
-    notes = [note for done, _, note in told if done == 0]
+    notes = [note for done, _, note in reported if done == 0]
     assert notes[-1] == f"{count}/{count} statements"
-    assert [state for state in told if "statements" not in state[2]] == [
+    assert [state for state in reported if "statements" not in state[2]] == [
         (1, 2, str(FILE)[-40:]),
         (2, 2, str(FILE)[-40:]),
     ]
@@ -364,11 +364,11 @@ def test_progress_counts_the_statements(encoder: Encoder) -> None:
 
 def test_several_levels_in_one_pass_are_those_of_each() -> None:
     encoder = load("mirenc-tiny", cache=False)
-    both = encoder.embed_parts(FILE, level=("loop", "function"), purpose="features")
+    several = encoder.embed_parts(FILE, level=("loop", "function"), purpose="features")
     first, second = (encoder.embed_parts(FILE, level=level, purpose="features") for level in ("loop", "function"))
-    assert both.regions == first.regions + second.regions
+    assert several.regions == first.regions + second.regions
     assert len(first.regions) > 0
-    assert_same_vectors(both.vector, np.concatenate([first.vector, second.vector]))
+    assert_same_vectors(several.vector, np.concatenate([first.vector, second.vector]))
     with pytest.raises(
         ConfigError, match=r"levels module, loop cannot be combined; several at once may be: function, loop, block"
     ):

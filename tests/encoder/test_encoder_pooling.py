@@ -64,9 +64,9 @@ def test_whitening_is_the_stored_map(folder: Path, level: str, backend: str) -> 
 
 def test_whitening_maps_are_stored_as_float32(folder: Path) -> None:
     weights = load_files(folder).weights
-    given = random_weights(load_files(folder).config)
-    assert np.array_equal(weights["whiten_text.matrix"], given["whiten_text.matrix"])
-    assert not np.array_equal(weights["text.token.weight"], given["text.token.weight"])
+    initial = random_weights(load_files(folder).config)
+    assert np.array_equal(weights["whiten_text.matrix"], initial["whiten_text.matrix"])
+    assert not np.array_equal(weights["text.token.weight"], initial["text.token.weight"])
 
 
 def test_plain_and_white_share_a_cache(folder: Path, tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ def both_ways(encoder: Encoder, modules: list[Prepared]) -> tuple[list[Pooled], 
     pools = [model_pools(module.pools, encoder.runtime.config) for module in modules]
     vectors = statement_vectors(encoder.runtime, None, samples, pools, remembered={})
     alone = [
-        encoder.runtime.forward(sample, own, text_vectors=known)
-        for sample, own, known in zip(samples, pools, vectors, strict=True)
+        encoder.runtime.forward(sample, pools_of_sample, text_vectors=known)
+        for sample, pools_of_sample, known in zip(samples, pools, vectors, strict=True)
     ]
     return alone, list(forward_all(encoder.runtime, samples, pools, vectors))
 

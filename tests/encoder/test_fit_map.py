@@ -37,7 +37,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def own(encoder: Encoder, code: Path) -> WhiteningMap:
+def fitted_map(encoder: Encoder, code: Path) -> WhiteningMap:
     """A plain map of the programs."""
     return fit_map(encoder, code)
 
@@ -55,33 +55,35 @@ def maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "maps"
 
 
-def test_files_without_a_function_body_are_left_out(encoder: Encoder, code: Path, own: WhiteningMap) -> None:
+def test_files_without_a_function_body_are_left_out(encoder: Encoder, code: Path, fitted_map: WhiteningMap) -> None:
     empty = "@table = constant i32 1\n"
-    with pytest.warns(UnreadableIRWarning, match=f"1 of {2 * PROGRAMS + 1} files has no function body") as found:
-        assert fit_map(encoder, [*sorted(code.rglob("*.ll")), empty]).digest == own.digest
-    assert found[0].filename == __file__
+    with pytest.warns(UnreadableIRWarning, match=f"1 of {2 * PROGRAMS + 1} files has no function body") as caught:
+        assert fit_map(encoder, [*sorted(code.rglob("*.ll")), empty]).digest == fitted_map.digest
+    assert caught[0].filename == __file__
 
 
 def level_share(vectors: np.ndarray) -> float:
     """How far a program's two levels are from each other, of how far any two programs are."""
     half = len(vectors) // 2
-    own = np.linalg.norm(vectors[:half] - vectors[half:], axis=1).mean()
+    distance = np.linalg.norm(vectors[:half] - vectors[half:], axis=1).mean()
     others = np.linalg.norm(vectors[:half] - np.roll(vectors[:half], 7, axis=0), axis=1).mean()
-    return float(own / others)
+    return float(distance / others)
 
 
-def test_a_plain_map_is_the_shrunk_whitening_of_the_files(encoder: Encoder, code: Path, own: WhiteningMap) -> None:
+def test_a_plain_map_is_the_shrunk_whitening_of_the_files(
+    encoder: Encoder, code: Path, fitted_map: WhiteningMap
+) -> None:
     count = 2 * PROGRAMS
-    assert own.facts == {"level": "module", "files": count, "rows": count, "pairs": 0, "hide_names": False}
-    assert (own.model, own.model_digest) == ("random", encoder.files.digest)
-    mapped = encoder.with_map(own)
+    assert fitted_map.facts == {"level": "module", "files": count, "rows": count, "pairs": 0, "hide_names": False}
+    assert (fitted_map.model, fitted_map.model_digest) == ("random", encoder.files.digest)
+    mapped = encoder.with_map(fitted_map)
     for part in ("text", "graph"):
         plain = encoder.embed(code, part=part, whiten=False)
         mean, matrix = fit_whitening(plain, floor=shrinkage_floor(plain))
-        found = mapped.embed(code, part=part)
-        np.testing.assert_allclose(found, (plain - mean) @ matrix, atol=1e-4)
-        np.testing.assert_allclose(found.mean(0), 0, atol=1e-3)
-        assert (found**2).sum(1).mean() == pytest.approx(plain.shape[1], rel=0.05)
+        vectors = mapped.embed(code, part=part)
+        np.testing.assert_allclose(vectors, (plain - mean) @ matrix, atol=1e-4)
+        np.testing.assert_allclose(vectors.mean(0), 0, atol=1e-3)
+        assert (vectors**2).sum(1).mean() == pytest.approx(plain.shape[1], rel=0.05)
         np.testing.assert_array_equal(mapped.embed(code, part=part, whiten=False), plain)
 
 
@@ -90,7 +92,7 @@ def test_pairs_scale_down_what_the_level_changes(encoder: Encoder, code: Path, l
     plain, paired = (fit_map(encoder, code, level=level, pairs=pairs) for pairs in (None, "levels"))
     assert paired.facts["pairs"] == PROGRAMS
     assert plain.digest != paired.digest
-    vectors = [encoder.with_map(own).embed(code, level=level) for own in (plain, paired)]
+    vectors = [encoder.with_map(level_map).embed(code, level=level) for level_map in (plain, paired)]
     assert level_share(vectors[1]) < 0.5 * level_share(vectors[0])
 
 
@@ -138,23 +140,23 @@ def worded(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: 
 
 def test_a_map_whitens_the_lexical_view(worded: Path, code: Path) -> None:
     encoder = load(worded, cache=False, options=PLAIN)
-    own = fit_map(encoder, code)
-    save_map(own, "words")
+    fitted_map = fit_map(encoder, code)
+    save_map(fitted_map, "words")
     mapped = load(worded, cache=False, options=PLAIN, whitening_map="words")
-    plain, found = (
+    plain, whitened = (
         np.concatenate([outcome.embedding.lexical for outcome in each.embed_stream([code]) if outcome.embedding])
         for each in (encoder, mapped)
     )
     mean, matrix = fit_whitening(plain, floor=shrinkage_floor(plain))
-    np.testing.assert_allclose(found, (plain - mean) @ matrix * 5 / np.sqrt(24), atol=1e-4)
+    np.testing.assert_allclose(whitened, (plain - mean) @ matrix * 5 / np.sqrt(24), atol=1e-4)
     # As long as they were, on average.
     np.testing.assert_allclose((plain**2).sum(1), 25, rtol=1e-4)
-    assert (found**2).sum(1).mean() == pytest.approx(25, rel=0.03)
-    np.testing.assert_array_equal(mapped.embed(code)[:, -24:], found)
+    assert (whitened**2).sum(1).mean() == pytest.approx(25, rel=0.03)
+    np.testing.assert_array_equal(mapped.embed(code)[:, -24:], whitened)
     with pytest.raises(ModelError, match=r"was fitted with hide_names=False, the encoder has hide_names=True\. Load"):
         load(worded, cache=False, whitening_map="words", hide_names=True)
     hidden = load(worded, cache=False, options=PLAIN, hide_names=True)
-    assert hidden.with_map(fit_map(hidden, code)).embed(code).shape == found.shape[:1] + (encoder.dimension,)
+    assert hidden.with_map(fit_map(hidden, code)).embed(code).shape == whitened.shape[:1] + (encoder.dimension,)
 
 
 # -- under a name --------------------------------------------------------------------------------------
@@ -175,22 +177,22 @@ def test_a_map_is_kept_under_a_name(
 
 
 def test_features_and_the_cache_know_no_map(
-    encoder: Encoder, model_folder: Path, code: Path, tmp_path: Path, own: WhiteningMap
+    encoder: Encoder, model_folder: Path, code: Path, tmp_path: Path, fitted_map: WhiteningMap
 ) -> None:
     plain, mapped = (
         load(model_folder, cache=tmp_path / "c", options=PLAIN),
-        load(model_folder, cache=tmp_path / "c", options=PLAIN, whitening_map=own),
+        load(model_folder, cache=tmp_path / "c", options=PLAIN, whitening_map=fitted_map),
     )
     for _ in range(2):
         np.testing.assert_array_equal(plain.embed(code), encoder.embed(code))
-        np.testing.assert_array_equal(mapped.embed(code), encoder.with_map(own).embed(code))
+        np.testing.assert_array_equal(mapped.embed(code), encoder.with_map(fitted_map).embed(code))
     np.testing.assert_array_equal(mapped.embed(code, purpose="features"), plain.embed(code, purpose="features"))
 
 
 def test_a_map_of_another_model_is_refused(
-    model_folder: Path, model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path: Path, own: WhiteningMap
+    model_folder: Path, model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path: Path, fitted_map: WhiteningMap
 ) -> None:
-    save_map(own, "mine")
+    save_map(fitted_map, "mine")
     weights = random_weights(model_config, seed=5)
     save_files(tmp_path / "new", name="random", config=model_config, tokenizer=tokenizer, weights=weights)
     save_files(tmp_path / "other", name="other", config=model_config, tokenizer=tokenizer, weights=weights)
@@ -199,7 +201,7 @@ def test_a_map_of_another_model_is_refused(
     with pytest.raises(ModelError, match=r"other has no map 'mine'; it has: none\. Fit one with: mirenc models adapt"):
         load(tmp_path / "other", whitening_map="mine")
     with pytest.raises(ModelError, match=r"the map takes vectors of random .*, not of other"):
-        load(tmp_path / "other", whitening_map=own)
+        load(tmp_path / "other", whitening_map=fitted_map)
     # A file that was copied from a model of other widths is whole, and said to be that model's.
     wider = GraphEncoderConfig(hidden=16, out=24)
     assert wider.width != model_config.graph.width
@@ -217,25 +219,25 @@ def test_a_map_is_a_name_or_a_map(model_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "../mine", ".mine", "a b", "a/b", "m" * 101])
-def test_names_that_cannot_be(name: str, maps: Path, own: WhiteningMap) -> None:
+def test_names_that_cannot_be(name: str, maps: Path, fitted_map: WhiteningMap) -> None:
     with pytest.raises(ConfigError, match="a map cannot be called"):
-        save_map(own, name)
+        save_map(fitted_map, name)
     assert not maps.exists()
 
 
-def test_damaged_maps_are_refused(encoder: Encoder, own: WhiteningMap) -> None:
-    path = save_map(own, "mine")
-    whole = path.read_bytes()
-    length = int.from_bytes(whole[:8], "little")
-    head = json.loads(whole[8 : 8 + length])
+def test_damaged_maps_are_refused(encoder: Encoder, fitted_map: WhiteningMap) -> None:
+    path = save_map(fitted_map, "mine")
+    content = path.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    head = json.loads(content[8 : 8 + length])
 
     def rewritten(edit: dict) -> bytes:
         text = json.dumps(head | {"__metadata__": head["__metadata__"] | edit}).encode()
-        return len(text).to_bytes(8, "little") + text + whole[8 + length :]
+        return len(text).to_bytes(8, "little") + text + content[8 + length :]
 
-    not_finite = bytearray(whole)
+    not_finite = bytearray(content)
     not_finite[-4:] = np.float32(np.nan).tobytes()
-    for data in (b"", whole[:-8], rewritten({"format": "9"}), rewritten({"facts": "{"}), bytes(not_finite)):
+    for data in (b"", content[:-8], rewritten({"format": "9"}), rewritten({"facts": "{"}), bytes(not_finite)):
         path.write_bytes(data)
         with pytest.raises(ModelError, match=r"mine\.safetensors: is not a map, or is damaged \(.*Fit the map again"):
             load_map(encoder.files, "mine")
@@ -270,9 +272,9 @@ def test_files_that_cannot_be_read_end_it_or_are_told(encoder: Encoder, code: Pa
     (tmp_path / "code" / "O0" / "05.ll").write_text("nonsense\n", encoding="utf-8")
     with pytest.raises(IRParseError):
         fit_map(encoder, tmp_path / "code")
-    told: list[MirencError] = []
-    found = fit_map(encoder, tmp_path / "code", pairs="levels", failed=told.append)
-    assert len(told) == 1
+    failures: list[MirencError] = []
+    fitted = fit_map(encoder, tmp_path / "code", pairs="levels", failed=failures.append)
+    assert len(failures) == 1
     count = 2 * PROGRAMS - 1
     facts = {"level": "module", "files": count, "rows": count, "pairs": PROGRAMS - 1, "hide_names": False}
-    assert found.facts == facts
+    assert fitted.facts == facts

@@ -37,13 +37,13 @@ def usual(model_folder: Path) -> Encoder:
     ],
 )
 def test_the_form_where_none_is_asked_for(usual: Encoder, level: str, purpose: str, form: str) -> None:
-    found = usual.embed_parts(SUM, level=level, purpose=purpose)
+    embedding = usual.embed_parts(SUM, level=level, purpose=purpose)
     of = {each: usual.embed_parts(SUM, level=level, purpose=purpose, form=each) for each in ("plain", "O2")}
-    assert found.form == form
+    assert embedding.form == form
     assert {each: parts.form for each, parts in of.items()} == {"plain": "plain", "O2": "O2"}
-    np.testing.assert_array_equal(found.vector, of.pop(form).vector)
+    np.testing.assert_array_equal(embedding.vector, of.pop(form).vector)
     (other,) = of.values()
-    assert not np.array_equal(found.vector, other.vector)
+    assert not np.array_equal(embedding.vector, other.vector)
 
 
 def test_rows_of_functions_that_passes_delete_come_last(usual: Encoder) -> None:
@@ -63,7 +63,7 @@ def test_a_module_is_brought_to_the_form_of_its_file(usual: Encoder, tmp_path: P
     path.write_text(DELETED_FIRST, encoding="utf-8")
     module = read_ir(path)
     assert module.form == "plain"
-    of_file, of_module = (usual.embed_parts(given, level=level, form=form) for given in (path, module))
+    of_file, of_module = (usual.embed_parts(source, level=level, form=form) for source in (path, module))
     np.testing.assert_array_equal(of_module.vector, of_file.vector)
     assert of_module.regions == of_file.regions
     assert (of_module.form, of_module.content_hash) == (form, of_file.content_hash)
@@ -77,19 +77,19 @@ def test_each_form_has_an_entry_in_the_cache(usual: Encoder, model_folder: Path,
         assert np.abs(expected[one] - expected[other]).max() > 1e-3
     for _ in range(2):  # the second time from the cache
         for form in forms:
-            found = load(model_folder, cache=tmp_path).embed_parts(SUM, level=level, form=form)
-            assert_same_vectors(found.vector, np.atleast_2d(expected[form]))
-            assert found.form == form
+            embedding = load(model_folder, cache=tmp_path).embed_parts(SUM, level=level, form=form)
+            assert_same_vectors(embedding.vector, np.atleast_2d(expected[form]))
+            assert embedding.form == form
 
 
 def test_a_function_that_passes_delete_can_be_asked_for(usual: Encoder) -> None:
-    whole = usual.embed_parts(SUM, level="function")
+    every = usual.embed_parts(SUM, level="function")
     alone = usual.embed_parts(SUM, level="function", function="^square$")
     assert (alone.form, alone.functions) == ("O2", ["square"])
-    assert alone.regions == whole.regions[1:]
-    assert_same_vectors(alone.vector, whole.vector[1:])
+    assert alone.regions == every.regions[1:]
+    assert_same_vectors(alone.vector, every.vector[1:])
     # Of one function, the text of its module is its own.
-    assert_same_vectors(usual.embed(SUM, function="^square$", part="text"), whole.part("text")[1])
+    assert_same_vectors(usual.embed(SUM, function="^square$", part="text"), every.part("text")[1])
 
 
 def test_what_passes_could_not_take_is_tried_again(model_folder: Path, tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ def test_any_exception_is_one_input_s_error(
     log = tmp_path / "log"
     monkeypatch.setenv("MIRENC_LOG", str(log))
     if stage == "read":
-        fault_in(pipeline, "load_input", lambda given, options: b"@g" in given.value)
+        fault_in(pipeline, "load_input", lambda source, options: b"@g" in source.value)
     elif stage == "prepared":
         fault_in(prepare, "make_sample", lambda module, tokenizer: "@g" in module.text)
     else:

@@ -63,13 +63,13 @@ def test_a_part_has_the_definitions_that_it_takes(folder: Path, backend: str) ->
     regions = regions_of(module, "function")
     pools = region_pools(sample, regions.instruction, regions.region, len(regions), "count")
     vectors = encoder.runtime.encode_texts(sample.text_ids, sample.text_length)
-    found = encoder.embed(SOURCE, level="function", part="text", whiten=False)
+    embedded = encoder.embed(SOURCE, level="function", part="text", whiten=False)
     words = ('@word = constant [3 x i8] c"@a\\00"', "@table = constant [2 x i32] [i32 7, i32 9]")
     for group, taken in enumerate(words):
         inside = pools.text.group == group
         rows = [*pools.text.item[inside], sample.texts.index(taken)]
         weight = np.sqrt([*pools.text.count[inside], 1])
-        np.testing.assert_allclose(found[group], weight @ vectors[rows] / weight.sum(), atol=1e-5)
+        np.testing.assert_allclose(embedded[group], weight @ vectors[rows] / weight.sum(), atol=1e-5)
 
 
 def test_blocks_have_their_lengths(encoder: Encoder) -> None:
@@ -112,8 +112,8 @@ def test_cache_and_batches_change_nothing(folder: Path, encoder: Encoder, tmp_pa
         warm, cold = (load(folder, cache=cache, hide_names=hide_names) for cache in (tmp_path, False))
         expected = [cold.embed(source, level="function") for source in (SOURCE, OTHER_SPELLING)]
         for _ in range(2):
-            found = warm.embed([SOURCE, OTHER_SPELLING], level="function")
-            np.testing.assert_allclose(found, np.stack(expected), atol=1e-6)
+            cached = warm.embed([SOURCE, OTHER_SPELLING], level="function")
+            np.testing.assert_allclose(cached, np.stack(expected), atol=1e-6)
 
 
 def test_names_are_left_out_and_nothing_else() -> None:

@@ -87,15 +87,15 @@ def test_every_level_and_part_has_its_width(full: Encoder, level: str, purpose: 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_features_are_means_and_sizes_side_by_side(full: Encoder, level: str) -> None:
-    found = full.embed_parts(LOOP, level=level, purpose="features")
+    features = full.embed_parts(LOOP, level=level, purpose="features")
     plain = full.embed_parts(LOOP, level=level, whiten=False)
-    np.testing.assert_array_equal(found.text, plain.text)
-    np.testing.assert_array_equal(found.graph, plain.graph)
-    assert found.taught.shape == (len(found.regions), TAUGHT)
-    sizes = np.log1p(found.sizes).astype(np.float32)
-    np.testing.assert_array_equal(found.vector, np.hstack([found.taught, found.text, found.graph, sizes]))
-    np.testing.assert_array_equal(found.part("text"), np.hstack([found.text, sizes[:, :3]]))
-    np.testing.assert_array_equal(found.part("graph"), np.hstack([found.graph, sizes[:, 3:]]))
+    np.testing.assert_array_equal(features.text, plain.text)
+    np.testing.assert_array_equal(features.graph, plain.graph)
+    assert features.taught.shape == (len(features.regions), TAUGHT)
+    sizes = np.log1p(features.sizes).astype(np.float32)
+    np.testing.assert_array_equal(features.vector, np.hstack([features.taught, features.text, features.graph, sizes]))
+    np.testing.assert_array_equal(features.part("text"), np.hstack([features.text, sizes[:, :3]]))
+    np.testing.assert_array_equal(features.part("graph"), np.hstack([features.graph, sizes[:, 3:]]))
 
 
 def test_whitening_is_for_search_alone(full: Encoder) -> None:
@@ -119,12 +119,12 @@ def test_sizes_are_the_regions_own(full: Encoder, level: str) -> None:
     module = parse_ir(IR.read_text(encoding="utf-8"))
     sample, statements = make_sample(module, full.tokenizer), statements_of(module)
     regions = regions_of(module, level)
-    found = full.embed_parts(module, level=level).sizes
+    sizes = full.embed_parts(module, level=level).sizes
     for row in range(len(regions)):
         inside = regions.instruction[regions.region == row]
         texts = Counter(statements[statements.first_instruction + int(number)] for number in inside)
-        assert found[row, :3].tolist() == [len(inside), len(texts), len(inside)]
-        assert found[row, 3 + NodeKind.INSTRUCTION] == len({int(sample.instruction_node[number]) for number in inside})
+        assert sizes[row, :3].tolist() == [len(inside), len(texts), len(inside)]
+        assert sizes[row, 3 + NodeKind.INSTRUCTION] == len({int(sample.instruction_node[number]) for number in inside})
 
 
 @pytest.mark.parametrize("purpose", ["search", "features"])
@@ -145,15 +145,15 @@ def test_the_cache_keeps_what_every_purpose_needs(folder: Path, full: Encoder, t
 
 def test_the_lexical_block_is_that_of_the_texts(full: Encoder) -> None:
     module = full.read(LOOP)
-    found = full.embed_parts(module, level="function")
+    embedding = full.embed_parts(module, level="function")
     weights = full.files.weights["lexical_idf"]
     config = full.files.config.lexical
     assert config is not None
     texts = [statements_of(module)[number] for number in range(1, 10)]  # without @limit
     pool = make_pool(np.arange(9), np.zeros(9, np.int64), 1, "count")
-    np.testing.assert_allclose(found.lexical, Lexicon(config, weights).vectors(texts, Pools(pool, pool)), atol=1e-4)
-    np.testing.assert_allclose(np.linalg.norm(found.lexical, axis=1), config.weight, rtol=1e-5)
-    np.testing.assert_array_equal(found.vector, np.hstack([found.text, found.graph, found.lexical]))
+    np.testing.assert_allclose(embedding.lexical, Lexicon(config, weights).vectors(texts, Pools(pool, pool)), atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(embedding.lexical, axis=1), config.weight, rtol=1e-5)
+    np.testing.assert_array_equal(embedding.vector, np.hstack([embedding.text, embedding.graph, embedding.lexical]))
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
@@ -165,23 +165,23 @@ def test_a_map_for_the_words(model_config: ModelConfig, tokenizer: IRTokenizer, 
     weights = random_weights(config)
     save_files(tmp_path, name="words", config=config, tokenizer=tokenizer, weights=weights)
     encoder = load(tmp_path, cache=False, backend=backend)
-    plain, found = (encoder.embed_parts(IR, level="function", whiten=white) for white in (False, True))
+    plain, mapped = (encoder.embed_parts(IR, level="function", whiten=white) for white in (False, True))
     mean, matrix = (encoder.files.weights[f"whiten_lexical.{name}"] for name in ("mean", "matrix"))
-    np.testing.assert_allclose(found.lexical, (plain.lexical - mean) @ matrix, rtol=1e-4, atol=1e-4)
-    np.testing.assert_array_equal(found.text, plain.text)
+    np.testing.assert_allclose(mapped.lexical, (plain.lexical - mean) @ matrix, rtol=1e-4, atol=1e-4)
+    np.testing.assert_array_equal(mapped.text, plain.text)
     np.testing.assert_allclose(
         encoder.embed(IR, level="function", purpose="features"),
         load(tmp_path, cache=False).embed(IR, level="function", purpose="features"),
         atol=1e-4,
     )
-    parts = {"text": found.text.shape[1], "graph": found.graph.shape[1], "lexical": LEXICAL}
-    own = WhiteningMap(
+    parts = {"text": mapped.text.shape[1], "graph": mapped.graph.shape[1], "lexical": LEXICAL}
+    word_map = WhiteningMap(
         *("words", encoder.files.digest),
         {part: np.zeros(width, np.float32) for part, width in parts.items()},
         {part: np.eye(width, dtype=np.float32) for part, width in parts.items()},
         {"hide_names": False},
     )
-    mine = encoder.with_map(own).embed_parts(IR, level="function")
+    mine = encoder.with_map(word_map).embed_parts(IR, level="function")
     np.testing.assert_allclose(mine.lexical, plain.lexical, atol=1e-6)
 
 

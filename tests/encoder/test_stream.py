@@ -64,14 +64,14 @@ def test_every_kind_of_input_in_its_order(encoder: Encoder, jobs: int, children:
     outcomes = list(encoder.embed_stream(inputs, jobs=jobs, batch_size=2))
     shown = [str(FILES[0]), "<string>", str(FILES[1]), "none.ll", "<string>", str(FILES[0]), str(FILES[3])]
     assert names(iter(outcomes)) == shown
-    for given, (_, embedding, error) in zip(inputs, outcomes, strict=True):
-        if given is MISSING:
+    for source, (_, embedding, error) in zip(inputs, outcomes, strict=True):
+        if source is MISSING:
             assert embedding is None
             assert isinstance(error, IRFileError)
             assert "none.ll: no such file" in str(error)
         else:
             assert error is None
-            alone = encoder.embed_parts(given)
+            alone = encoder.embed_parts(source)
             assert_same_vectors(embedding.vector, alone.vector)
             assert (embedding.regions, embedding.counts) == (alone.regions, alone.counts)
             assert (embedding.content_hash, embedding.file_hash) == (alone.content_hash, alone.file_hash)
@@ -110,8 +110,8 @@ def test_a_folder_is_its_files(encoder: Encoder, tmp_path: Path) -> None:
         shutil.copy(file, tmp_path / ("sub" if number == 2 else "") / f"{number}.ll")
     (tmp_path / "notes.txt").write_text("no IR", encoding="utf-8")
     expected = encoder.embed(FILES[:3])
-    for given in (tmp_path, str(tmp_path), [tmp_path]):
-        np.testing.assert_array_equal(encoder.embed(given), expected)
+    for place in (tmp_path, str(tmp_path), [tmp_path]):
+        np.testing.assert_array_equal(encoder.embed(place), expected)
     assert len(encoder.embed([tmp_path, FILES[0]])) == 4
     by_file = encoder.embed([tmp_path], level="function")
     assert len(by_file) == 3
@@ -164,18 +164,18 @@ def test_a_statement_of_several_files_is_encoded_once(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
 ) -> None:
     encoder = load(model_folder, cache=tmp_path if cached else False)
-    asked: list[int] = []
+    encoded: list[int] = []
     encode = encoder.runtime.encode_texts
     monkeypatch.setattr(
         encoder.runtime,
         "encode_texts",
-        lambda ids, *rest, **named: asked.append(len(ids)) or encode(ids, *rest, **named),
+        lambda ids, *rest, **named: encoded.append(len(ids)) or encode(ids, *rest, **named),
     )
     other = TEXT.replace("mul", "add")
     encoder.embed([TEXT, other, TEXT, "declare void @g()\n" + TEXT])
-    assert asked == [3]  # mul, add, ret
+    assert encoded == [3]  # mul, add, ret
     encoder.embed("declare void @h()\n" + TEXT)
-    assert asked == ([3] if cached else [3, 2])
+    assert encoded == ([3] if cached else [3, 2])
 
 
 def test_the_cache_is_asked_before_anything_is_read(
@@ -205,10 +205,10 @@ def test_skipped_inputs_keep_their_place(encoder: Encoder, tmp_path: Path, jobs:
     inputs = [FILES[0], bad, TEXT, "define nonsense\n"]
     with pytest.warns(
         UnreadableIRWarning, match=r"2 of 4 inputs cannot be embedded: .*bad\.ll: line 2.*; input 3: "
-    ) as found:
+    ) as caught:
         vectors = encoder.embed(inputs, on_error="skip", jobs=jobs, batch_size=1)
-    assert len(found) == 1
-    assert found[0].filename == __file__
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
     assert np.isnan(vectors[[1, 3]]).all()
     assert_same_vectors(vectors[[0, 2]], encoder.embed([FILES[0], TEXT]))
     with pytest.warns(UnreadableIRWarning):
@@ -225,9 +225,9 @@ def test_an_input_without_a_function_body_is_no_error_among_others(encoder: Enco
     inputs = [TEXT, empty, FILES[0]]
     with pytest.warns(
         UnreadableIRWarning, match=r"1 of 3 inputs cannot .*: input 1: no function body .* out$"
-    ) as found:
+    ) as caught:
         vectors = encoder.embed(inputs, jobs=jobs, batch_size=1)
-    assert (len(found), found[0].filename) == (1, __file__)
+    assert (len(caught), caught[0].filename) == (1, __file__)
     assert np.isnan(vectors[1]).all()
     assert_same_vectors(vectors[[0, 2]], encoder.embed([TEXT, FILES[0]]))
     with pytest.warns(UnreadableIRWarning):
@@ -242,9 +242,9 @@ def test_an_input_without_a_function_body_is_no_error_among_others(encoder: Enco
 
 def test_of_nothing_but_such_inputs_there_is_nothing_to_embed(encoder: Encoder) -> None:
     empty = "declare void @f()\n"
-    for given in (empty, [empty], [empty, empty]):
+    for inputs in (empty, [empty], [empty, empty]):
         with pytest.raises(NoFunctionBodyError, match="no function body"):
-            encoder.embed(given)
+            encoder.embed(inputs)
     with pytest.warns(UnreadableIRWarning, match="2 of 2 inputs"):
         assert np.isnan(encoder.embed([empty, empty], on_error="skip")).all()
 
@@ -315,8 +315,8 @@ def test_a_worker_that_dies_costs_one_input(encoder: Encoder, children: list[Any
     assert str(outcomes[2].error).startswith("deadly.ll: the process that read it ended")
     assert len(children) > 1
     expected = encoder.embed(FILES)
-    found = np.concatenate([outcome.embedding.vector for outcome in outcomes if outcome.embedding is not None])
-    assert_same_vectors(found, expected)
+    embedded = np.concatenate([outcome.embedding.vector for outcome in outcomes if outcome.embedding is not None])
+    assert_same_vectors(embedded, expected)
 
 
 def test_a_model_that_changed_since_it_was_loaded_ends_the_run(model_folder: Path, tmp_path: Path) -> None:

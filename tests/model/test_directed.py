@@ -35,7 +35,7 @@ def with_graph(config: ModelConfig, graph: GraphConfig) -> ModelConfig:
     return config.model_copy(update={"graph": graph})
 
 
-def both(config: ModelConfig) -> Runtimes:
+def both_runtimes(config: ModelConfig) -> Runtimes:
     weights = random_weights(config, seed=6)
     return NumpyRuntime(config, weights), TorchRuntime(config, weights)
 
@@ -102,10 +102,10 @@ def test_two_layers_worked_out_with_dense_matrices() -> None:
         edge_flow=torch.from_numpy(edges[:, 2]),
         edge_position=torch.from_numpy(edges[:, 3]),
     )
-    found = encoder(data, torch.from_numpy(features), torch.from_numpy(spoken))
+    flows = encoder(data, torch.from_numpy(features), torch.from_numpy(spoken))
     for flow in Flow:
-        np.testing.assert_allclose(found[flow], expected[:, flow], rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(encoder.combine(found), expected.mean(axis=1), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(flows[flow], expected[:, flow], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(encoder.combine(flows), expected.mean(axis=1), rtol=1e-4, atol=1e-4)
 
 
 # -- two runtimes --------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def test_two_layers_worked_out_with_dense_matrices() -> None:
 def test_runtimes_agree(
     model_config: ModelConfig, samples: dict[str, IRSample], fixture_modules: dict[str, IRModule], name: str
 ) -> None:
-    runtimes = both(with_graph(model_config, VARIANTS[name]))
+    runtimes = both_runtimes(with_graph(model_config, VARIANTS[name]))
     for file, sample in samples.items():
         functions = regions_of(fixture_modules[file], "function")
         for pools in (
@@ -121,12 +121,12 @@ def test_runtimes_agree(
             module_pools(sample, "sqrt"),
             region_pools(sample, functions.instruction, functions.region, len(functions) + 1, "count"),
         ):
-            found, expected = (runtime.forward(sample, pools, "graph").graph for runtime in runtimes)
-            assert found.shape == (pools.graph.groups, VARIANTS[name].width)
-            assert found.dtype == expected.dtype == np.float32
-            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5 * np.abs(expected).max(), err_msg=file)
-            assert len(found) == 1 or np.ptp(found, axis=0).max() > 0.1
-        assert not found[-1].any()  # a group without nodes
+            vectors, expected = (runtime.forward(sample, pools, "graph").graph for runtime in runtimes)
+            assert vectors.shape == (pools.graph.groups, VARIANTS[name].width)
+            assert vectors.dtype == expected.dtype == np.float32
+            np.testing.assert_allclose(vectors, expected, rtol=1e-5, atol=2e-5 * np.abs(expected).max(), err_msg=file)
+            assert len(vectors) == 1 or np.ptp(vectors, axis=0).max() > 0.1
+        assert not vectors[-1].any()  # a group without nodes
 
 
 def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[str, IRSample]) -> None:
@@ -156,7 +156,7 @@ def test_neither_slices_nor_threads_matter(
     sample, functions = samples[file], regions_of(fixture_modules[file], "function")
     regions = region_pools(sample, functions.instruction, functions.region, len(functions) + 1, "sqrt")
     for pools in (module_pools(sample, "sqrt"), regions):
-        whole = NumpyRuntime(config, weights, threads=1).forward(sample, pools, "graph").graph
+        unsliced = NumpyRuntime(config, weights, threads=1).forward(sample, pools, "graph").graph
         for size in (64, 7):  # several slices, and groups that are in more than one
             for module in (refinement, threads):
                 monkeypatch.setattr(module, "SLICE", size)
@@ -165,7 +165,7 @@ def test_neither_slices_nor_threads_matter(
                 for threads in (1, 3)
             )
             np.testing.assert_array_equal(one, three)
-            np.testing.assert_allclose(one, whole, rtol=1e-5, atol=1e-5)
+            np.testing.assert_allclose(one, unsliced, rtol=1e-5, atol=1e-5)
         monkeypatch.undo()
 
 
@@ -173,17 +173,17 @@ def test_neither_slices_nor_threads_matter(
 def test_statement_vectors_may_be_given_or_made(
     model_config: ModelConfig, samples: dict[str, IRSample], which: int
 ) -> None:
-    runtime = both(with_graph(model_config, VARIANTS["statements"]))[which]
+    runtime = both_runtimes(with_graph(model_config, VARIANTS["statements"]))[which]
     sample = samples["ir/clang-19/O2/numeric.ll"]
     pools = module_pools(sample, "count")
     vectors = runtime.encode_texts(sample.text_ids, sample.text_length)
-    made = runtime.forward(sample, pools, "graph").graph
-    np.testing.assert_allclose(runtime.forward(sample, pools, text_vectors=vectors).graph, made, atol=1e-5)
-    assert np.abs(runtime.forward(sample, pools, text_vectors=vectors[::-1].copy()).graph - made).max() > 1e-2
+    computed = runtime.forward(sample, pools, "graph").graph
+    np.testing.assert_allclose(runtime.forward(sample, pools, text_vectors=vectors).graph, computed, atol=1e-5)
+    assert np.abs(runtime.forward(sample, pools, text_vectors=vectors[::-1].copy()).graph - computed).max() > 1e-2
     # Of the texts, those of instructions alone are read.
     others = np.setdiff1d(np.arange(len(vectors)), sample.node_row[sample.node_kind == NodeKind.INSTRUCTION])
     vectors[others] = 9
-    np.testing.assert_allclose(runtime.forward(sample, pools, "graph", text_vectors=vectors).graph, made, atol=1e-5)
+    np.testing.assert_allclose(runtime.forward(sample, pools, "graph", text_vectors=vectors).graph, computed, atol=1e-5)
 
 
 # -- what it must see ----------------------------------------------------------------------------------
@@ -228,9 +228,9 @@ def test_swapped_operands_arguments_and_branches_change_the_vector(
     model_config: ModelConfig, tokenizer: IRTokenizer, swap: str, which: int
 ) -> None:
     one, other = SWAPS[swap]
-    runtime = both(with_graph(model_config, VARIANTS["default"]))[which]
+    runtime = both_runtimes(with_graph(model_config, VARIANTS["default"]))[which]
     assert np.abs(graph_of(one, runtime, tokenizer) - graph_of(other, runtime, tokenizer)).max() > 1e-3
     # The paper's GCN and an encoder without positions do not see it.
     for graph in (GraphEncoderConfig(**SMALL), DirectedGraphConfig(**SMALL, positions=False)):
-        blind = both(with_graph(model_config, graph))[which]
+        blind = both_runtimes(with_graph(model_config, graph))[which]
         np.testing.assert_allclose(graph_of(one, blind, tokenizer), graph_of(other, blind, tokenizer), atol=1e-5)

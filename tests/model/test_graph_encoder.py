@@ -40,15 +40,15 @@ def test_gcn_on_three_nodes_worked_by_hand() -> None:
     x = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
     x = x * weight["norm_in.weight"] + weight["norm_in.bias"]
     graph = IRData(node_kind=torch.from_numpy(kinds), edge_index=edge_index, edge_flow=edge_flow)
-    found = graph_encoder(graph, torch.from_numpy(features))
-    assert [tuple(z.shape) for z in found] == [(3, 9)] * 3
+    flows = graph_encoder(graph, torch.from_numpy(features))
+    assert [tuple(z.shape) for z in flows] == [(3, 9)] * 3
     expected = []
     for flow in Flow:
         n = normalised[flow]
         hidden = np.maximum(n @ x @ weight["conv1.lin.weight"].T + weight["conv1.bias"], 0)
         expected.append(n @ hidden @ weight["conv2.lin.weight"].T + weight["conv2.bias"])
-        np.testing.assert_allclose(found[flow], expected[-1], rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(GraphEncoder.combine(found), sum(expected) / 3, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(flows[flow], expected[-1], rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(GraphEncoder.combine(flows), sum(expected) / 3, rtol=1e-4, atol=1e-4)
 
 
 def test_the_decoder_is_the_inner_product() -> None:

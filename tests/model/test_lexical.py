@@ -14,9 +14,9 @@ CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
 IDF = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
 
 
-def words(statement: str, **how: bool) -> list[str]:
+def words(statement: str, **options: bool) -> list[str]:
     """The terms, whether names or not."""
-    return [term for term, _ in terms_of(statement, **how)]
+    return [term for term, _ in terms_of(statement, **options)]
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_a_whole_statement_is_a_term_where_asked_for() -> None:
 def test_a_definition_has_the_words_of_its_value() -> None:
     assert words('@.str = constant [3 x i8] c"ab\\00"', defines=True) == ["constant [3 x i8]", '"ab\\00']
     table = f"@table = constant [200 x i32] [{', '.join(f'i32 {n // 2}' for n in range(2000, 2200))}]"
-    found = words(table, defines=True)
-    assert found[:3] == ["constant [200 x i32]", "1000", "1001"]  # once each
-    assert len(found) == 64
+    terms = words(table, defines=True)
+    assert terms[:3] == ["constant [200 x i32]", "1000", "1001"]  # once each
+    assert len(terms) == 64
     shown = "@names = global [2 x ptr] [ptr @first, ptr null]"
     assert words(shown, defines=True) == ["global [2 x ptr]", "@first"]
     assert words(shown, hide_names=True, defines=True) == ["global [2 x ptr]"]
@@ -118,10 +118,10 @@ def test_vectors_by_hand() -> None:
     # Group 0 has text 0 three times and text 2 once; group 1 text 3; group 2 nothing.
     item, group, count = np.array([0, 2, 3]), np.array([0, 0, 1]), np.array([3, 1, 1])
     pool = make_pool(item, group, 3, "sqrt", count=count)
-    found = Lexicon(CONFIG, IDF).vectors(texts, pools_of(pool))
-    assert (found.shape, found.dtype) == ((3, 64), np.float32)
+    vectors = Lexicon(CONFIG, IDF).vectors(texts, pools_of(pool))
+    assert (vectors.shape, vectors.dtype) == ((3, 64), np.float32)
     expected = by_hand([{"add i32": 3, "7": 4, "mul i32": 1}, {"shl i32": 1, "7": 1}, {}])
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
 def test_vectors_remember_texts_but_not_their_places() -> None:
@@ -143,19 +143,19 @@ def one_group(rows: list[int], texts: list[str], definitions: list[int] | None =
 def test_groups_of_one_text_each() -> None:
     texts = ["% = add i32 %, 7", "ret void", "% = mul i32 %, 9"]
     item, group, count = np.array([2, 0, 1, 0, 0]), np.array([3, 1, 0, 4, 2]), np.array([1, 1, 1, 1, 5])
-    found = Lexicon(CONFIG, IDF).vectors(texts, pools_of(make_pool(item, group, 5, "count", count=count)))
+    vectors = Lexicon(CONFIG, IDF).vectors(texts, pools_of(make_pool(item, group, 5, "count", count=count)))
     add, mul = {"add i32": 1, "7": 1}, {"mul i32": 1, "9": 1}
     expected = by_hand([{"ret void": 1}, add, {"add i32": 5, "7": 5}, mul, add])
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
 def test_two_spellings_of_an_address_are_one_word() -> None:
     lexicon = Lexicon(LexicalConfig(width=64, buckets=4096, statements=True), np.ones(4096, np.float32))
     node = "%struct.node = type { i32, ptr }"
     field = "% = getelementptr inbounds nuw %struct.node, ptr %, i32 0, i32 1"
-    found = lexicon.vectors(*one_group([1], [node, field]))
+    vectors = lexicon.vectors(*one_group([1], [node, field]))
     other = lexicon.vectors(*one_group([0], ["% = getelementptr inbounds i8, ptr %, i64 8"]))
-    np.testing.assert_array_equal(found, other)
+    np.testing.assert_array_equal(vectors, other)
     # The struct of that name of another module has the field elsewhere; what was remembered does not count.
     wider = lexicon.vectors(*one_group([1], ["%struct.node = type { i128, ptr }", field]))
     np.testing.assert_array_equal(wider, lexicon.vectors(*one_group([0], ["% = getelementptr i8, ptr %, i64 16"])))
@@ -163,12 +163,12 @@ def test_two_spellings_of_an_address_are_one_word() -> None:
 
 def test_a_group_has_the_words_of_the_globals_it_takes() -> None:
     texts = ['@.str = constant [3 x i8] c"ab\\00"', "ret void"]
-    found = Lexicon(CONFIG, IDF).vectors(*one_group([1], texts, [0]))
-    np.testing.assert_allclose(found, by_hand([{"ret void": 1, "constant [3 x i8]": 1, '"ab\\00': 1}]), atol=1e-5)
+    with_global = Lexicon(CONFIG, IDF).vectors(*one_group([1], texts, [0]))
+    np.testing.assert_allclose(with_global, by_hand([{"ret void": 1, "constant [3 x i8]": 1, '"ab\\00': 1}]), atol=1e-5)
     # A name that a statement and a definition have is there twice, not two words.
     called, table = "call void @f()", "@table = constant ptr @f"
-    both = Lexicon(CONFIG, IDF).vectors(*one_group([0], [called, table], [1]))
-    np.testing.assert_allclose(both, by_hand([{"call void": 1, "constant ptr": 1, "@f": 2}]), atol=1e-5)
+    with_both = Lexicon(CONFIG, IDF).vectors(*one_group([0], [called, table], [1]))
+    np.testing.assert_allclose(with_both, by_hand([{"call void": 1, "constant ptr": 1, "@f": 2}]), atol=1e-5)
     none = Lexicon(CONFIG, IDF).vectors(*one_group([1], texts, []))
     np.testing.assert_allclose(none, by_hand([{"ret void": 1}]), atol=1e-5)
 
@@ -180,15 +180,15 @@ def test_names_weigh_less_in_a_whole_module(names: float) -> None:
     small, text = "% = add i32 %, 7", "call void @llvm.trap()"
     lexicon = Lexicon(config, IDF)
     group = one_group([0, 1, 2], [call, small, text])
-    told = ["call %", "99", "add i32", "7", f"= {small}", "call void", "@llvm.trap", f"= {text}"]
+    unnamed = ["call %", "99", "add i32", "7", f"= {small}", "call void", "@llvm.trap", f"= {text}"]
     named = ["%struct.node", "@find", "@table", f"= {call}"]
-    bag = dict.fromkeys([*told, *named], 1)
+    bag = dict.fromkeys([*unnamed, *named], 1)
     module = by_hand([bag], dict.fromkeys(named, names))
     np.testing.assert_allclose(lexicon.vectors(*group, module=True), module, atol=1e-5)
     # A part of a module keeps them, and they are in its vector.
     np.testing.assert_allclose(lexicon.vectors(*group), by_hand([bag]), atol=1e-5)
     hidden = Lexicon(config, IDF, hide_names=True).vectors(*group, module=True)
-    np.testing.assert_allclose(hidden, by_hand([dict.fromkeys(told, 1)]), atol=1e-5)
+    np.testing.assert_allclose(hidden, by_hand([dict.fromkeys(unnamed, 1)]), atol=1e-5)
 
 
 def test_a_lexical_view_wants_statements_without_local_names() -> None:

@@ -74,9 +74,9 @@ def test_node_features_are_the_mean_of_a_text_s_own_tokens(kind: str, request: p
     model = MIREncoder(request.getfixturevalue(kind))
     embedding = model.text.token.weight.detach().numpy()
     ids = torch.tensor([[CLS, 7, 9, 7, SEP, PAD], [CLS, UNK, SEP, PAD, PAD, PAD], [CLS, SEP, PAD, PAD, PAD, PAD]])
-    found = model.text_features(ids).detach().numpy()
+    features = model.text_features(ids).detach().numpy()
     expected = [(2 * embedding[7] + embedding[9]) / 3, embedding[UNK], np.zeros_like(embedding[0])]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(features, expected, atol=1e-6)
 
 
 def test_matching_head_worked_by_hand() -> None:

@@ -46,12 +46,12 @@ def test_mean_maximum_and_sum_worked_by_hand(monkeypatch: pytest.MonkeyPatch) ->
     ]
     for size in (8192, 2, 1):  # as large as a group, and smaller
         monkeypatch.setattr(pooling, "_SLICE", size)
-        found = pool.readout(vectors, sizes=True)
-        assert found.dtype == np.float32
-        assert found == pytest.approx(np.array(expected), abs=1e-6)
+        pooled = pool.readout(vectors, sizes=True)
+        assert pooled.dtype == np.float32
+        assert pooled == pytest.approx(np.array(expected), abs=1e-6)
 
 
 def test_the_largest_of_negative_numbers_is_negative() -> None:
     pool = make_pool(np.array([0, 1]), np.array([0, 0]), 1, "count")
-    found = pool.readout(np.array([[-3.0], [-2.0]], dtype=np.float32), sizes=True)
-    assert found.tolist() == [[-2.5, -2.0, 0.0]]
+    pooled = pool.readout(np.array([[-3.0], [-2.0]], dtype=np.float32), sizes=True)
+    assert pooled.tolist() == [[-2.5, -2.0, 0.0]]

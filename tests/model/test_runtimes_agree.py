@@ -29,11 +29,11 @@ def runtimes(request: pytest.FixtureRequest, model_config: ModelConfig, convolut
 
 def agree(runtimes: Pair, call: Callable[[NumpyRuntime | TorchRuntime], np.ndarray]) -> np.ndarray:
     """What both runtimes answer, once they agree to 1e-5 of the largest component."""
-    found, expected = (call(runtime) for runtime in runtimes)
-    assert found.shape == expected.shape
-    assert found.dtype == expected.dtype == np.float32
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max(initial=1.0))
-    return found
+    actual, expected = (call(runtime) for runtime in runtimes)
+    assert actual.shape == expected.shape
+    assert actual.dtype == expected.dtype == np.float32
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max(initial=1.0))
+    return actual
 
 
 def graph_vectors(runtime: NumpyRuntime | TorchRuntime, sample: IRSample, group: np.ndarray, groups: int) -> np.ndarray:
@@ -55,12 +55,12 @@ def test_a_graph_of_several_slices(
     for sample in samples.values():
         nodes = len(sample.node_row)
         group = np.where(np.arange(nodes) % 5 == 4, -1, np.arange(nodes) % 2)  # some nodes are of no group
-        whole = graph_vectors(runtimes[0], sample, group, 2)
+        unsliced = graph_vectors(runtimes[0], sample, group, 2)
         with monkeypatch.context() as patch:
             patch.setattr(gcn_slices, "_SLICE_NODES", 7)
             patch.setattr(gcn_slices.GCNPooling, "_nodes", None)
             sliced = agree(runtimes, lambda runtime, s=sample, g=group: graph_vectors(runtime, s, g, 2))
-        np.testing.assert_allclose(sliced, whole, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(sliced, unsliced, rtol=1e-5, atol=1e-6)
 
 
 def test_runtimes_agree_on_texts(runtimes: Pair, samples: dict[str, IRSample]) -> None:
@@ -92,9 +92,9 @@ def test_groups_are_means_of_nodes(runtimes: Pair, samples: dict[str, IRSample])
             (np.full(len(nodes), -1, np.int32), 2),
             (np.where(np.arange(len(nodes)) < 30, np.arange(len(nodes)), -1), 30),
         ):
-            found = agree(runtimes, lambda runtime, s=sample, g=group, n=groups: graph_vectors(runtime, s, g, n))
+            means = agree(runtimes, lambda runtime, s=sample, g=group, n=groups: graph_vectors(runtime, s, g, n))
             expected = [nodes[group == row].mean(0) if (group == row).any() else np.zeros(16) for row in range(groups)]
-            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-5, err_msg=name)
+            np.testing.assert_allclose(means, expected, rtol=1e-5, atol=2e-5, err_msg=name)
 
 
 def test_an_item_may_be_in_several_groups(runtimes: Pair, samples: dict[str, IRSample]) -> None:
@@ -112,13 +112,15 @@ def test_an_item_may_be_in_several_groups(runtimes: Pair, samples: dict[str, IRS
     assert not text[3].any()
     assert not graph[3].any()
     nodes = node_vectors(runtimes[0], sample)
-    own = sample.instruction_node[[1, 5]]
+    instruction_nodes = sample.instruction_node[[1, 5]]
     source, target = sample.edge_index
     read = {
-        int(node) for node, reader in zip(source, target, strict=True) if reader in own and sample.node_kind[node] == 1
+        int(node)
+        for node, reader in zip(source, target, strict=True)
+        if reader in instruction_nodes and sample.node_kind[node] == 1
     }
     assert read
-    np.testing.assert_allclose(graph[1], nodes[[*own, *read]].mean(0), atol=1e-5)
+    np.testing.assert_allclose(graph[1], nodes[[*instruction_nodes, *read]].mean(0), atol=1e-5)
 
 
 @pytest.mark.parametrize("part", ["text", "graph"])
@@ -126,11 +128,11 @@ def test_a_part_alone_is_that_part_of_both(runtimes: Pair, samples: dict[str, IR
     sample = samples["ir/clang-19/O2/numeric.ll"]
     pools = module_pools(sample, "sqrt")
     for runtime in runtimes:
-        both, alone = runtime.forward(sample, pools), runtime.forward(sample, pools, part)
-        np.testing.assert_array_equal(getattr(alone, part), getattr(both, part))
+        full, alone = runtime.forward(sample, pools), runtime.forward(sample, pools, part)
+        np.testing.assert_array_equal(getattr(alone, part), getattr(full, part))
         other = "graph" if part == "text" else "text"
         assert getattr(alone, other).shape == (1, 0)
-        assert getattr(both, other).shape[1] > 0
+        assert getattr(full, other).shape[1] > 0
 
 
 def test_runtimes_agree_on_matching(runtimes: Pair) -> None:
@@ -170,8 +172,8 @@ def test_neither_threads_nor_an_earlier_call_change_a_bit_and_weights_are_left_a
     np.testing.assert_array_equal(texts[0], texts[1])
     np.testing.assert_array_equal(texts[0], texts[2])
     pools = module_pools(sample, "count")
-    for found, again in zip(one.forward(sample, pools), one.forward(sample, pools), strict=True):
-        np.testing.assert_array_equal(found, again)
+    for first, again in zip(one.forward(sample, pools), one.forward(sample, pools), strict=True):
+        np.testing.assert_array_equal(first, again)
     for name, value in weights.items():
         np.testing.assert_array_equal(value, before[name])
 
@@ -179,6 +181,6 @@ def test_neither_threads_nor_an_earlier_call_change_a_bit_and_weights_are_left_a
 @pytest.mark.parametrize("which", [0, 1])
 def test_progress_counts_every_text_once(runtimes: Pair, samples: dict[str, IRSample], which: int) -> None:
     sample = samples["ir/clang-19/O2/numeric.ll"]
-    told: list[int] = []
-    runtimes[which].encode_texts(sample.text_ids, sample.text_length, advance=told.append)
-    assert sum(told) == len(sample.texts)
+    advances: list[int] = []
+    runtimes[which].encode_texts(sample.text_ids, sample.text_length, advance=advances.append)
+    assert sum(advances) == len(sample.texts)

@@ -56,12 +56,12 @@ def test_statement_rows_worked_by_hand(sample: IRSample) -> None:
 def test_arguments_are_numbered(tokenizer: IRTokenizer) -> None:
     """From 1 on, by their place in the function, whether those before are used or not."""
     source = "define i32 @f(i32 %a, i32 %b, i32 %c) {\n  %d = sub i32 %c, %b\n  ret i32 %d\n}\n"
-    found = make_sample(parse_ir(source), tokenizer)
-    into_sub = (found.edge_index[1] == found.instruction_node[0]) & (found.edge_flow == Flow.DATA)
-    numbers = found.node_argument[found.edge_index[0, into_sub]]
-    operands = dict(zip(found.edge_position[into_sub].tolist(), numbers.tolist(), strict=True))
+    sample = make_sample(parse_ir(source), tokenizer)
+    into_sub = (sample.edge_index[1] == sample.instruction_node[0]) & (sample.edge_flow == Flow.DATA)
+    numbers = sample.node_argument[sample.edge_index[0, into_sub]]
+    operands = dict(zip(sample.edge_position[into_sub].tolist(), numbers.tolist(), strict=True))
     assert operands == {0: 3, 1: 2}
-    assert np.flatnonzero(found.node_argument).tolist() == sorted(found.edge_index[0, into_sub].tolist())
+    assert np.flatnonzero(sample.node_argument).tolist() == sorted(sample.edge_index[0, into_sub].tolist())
 
 
 def test_texts_are_distinct_and_shared_by_statements_and_nodes(sample: IRSample) -> None:
@@ -79,33 +79,33 @@ def test_token_ids_are_the_texts_own(sample: IRSample, tokenizer: IRTokenizer) -
 def test_rows_of_every_fixture_mean_its_statements_and_nodes(
     fixture_modules: dict[str, IRModule], samples: dict[str, IRSample]
 ) -> None:
-    for name, found in samples.items():
+    for name, sample in samples.items():
         module = fixture_modules[name]
         statements, graph = statements_of(module), build_graph(module)
-        assert [found.texts[row] for row in found.statement_row] == [
+        assert [sample.texts[row] for row in sample.statement_row] == [
             statements[number] for number in range(len(statements))
         ], name
-        assert [found.texts[row] for row in found.node_row] == graph.node_full_text, name
+        assert [sample.texts[row] for row in sample.node_row] == graph.node_full_text, name
         for column in GRAPH_ARRAYS[1:]:
-            np.testing.assert_array_equal(getattr(found, column), getattr(graph, column))
-        instructions = found.statement_row[len(found.statement_row) - module.instruction_count :]
-        np.testing.assert_array_equal(found.node_row[found.instruction_node], instructions)
+            np.testing.assert_array_equal(getattr(sample, column), getattr(graph, column))
+        instructions = sample.statement_row[len(sample.statement_row) - module.instruction_count :]
+        np.testing.assert_array_equal(sample.node_row[sample.instruction_node], instructions)
 
 
 def test_a_graph_made_before_is_used(tokenizer: IRTokenizer, sample: IRSample) -> None:
     module = parse_ir(SOURCE)
-    given = build_graph(module)
-    found = make_sample(module, tokenizer, graph=given)
-    assert found.edge_index is given.edge_index
-    assert found.texts == sample.texts
-    np.testing.assert_array_equal(found.node_row, sample.node_row)
+    graph = build_graph(module)
+    made_sample = make_sample(module, tokenizer, graph=graph)
+    assert made_sample.edge_index is graph.edge_index
+    assert made_sample.texts == sample.texts
+    np.testing.assert_array_equal(made_sample.node_row, sample.node_row)
 
 
 def test_the_tokenizer_names_the_level() -> None:
     plain = train_tokenizer(["ret void"] * 3, TokenizerConfig(vocab_size=256, normalisation="none"))
-    found = make_sample(parse_ir(SOURCE), plain)
-    assert [found.texts[row] for row in found.statement_row][2] == "%a = add i32 %x, 7"
-    assert [found.texts[row] for row in found.node_row][7] == "i32 %a"
+    sample = make_sample(parse_ir(SOURCE), plain)
+    assert [sample.texts[row] for row in sample.statement_row][2] == "%a = add i32 %x, 7"
+    assert [sample.texts[row] for row in sample.node_row][7] == "i32 %a"
 
 
 # -- several modules as one ----------------------------------------------------------------------------
@@ -146,8 +146,8 @@ def test_two_modules_encode_as_two_singles(
         expected = torch.cat([getattr(single, part) for single in singles])
         assert len(expected) == joined.groups
         torch.testing.assert_close(getattr(together, part), expected, rtol=1e-5, atol=1e-5)
-    for flow, found in enumerate(together.flows):
-        torch.testing.assert_close(found, torch.cat([single.flows[flow] for single in singles]), rtol=1e-5, atol=1e-5)
+    for flow, vectors in enumerate(together.flows):
+        torch.testing.assert_close(vectors, torch.cat([single.flows[flow] for single in singles]), rtol=1e-5, atol=1e-5)
 
 
 # -- order of the nodes --------------------------------------------------------------------------------
@@ -190,7 +190,9 @@ def test_the_order_of_nodes_leaves_group_vectors_alone(
         # What was compared is no constant.
         assert nodes[:, : graph.out].std(axis=0).min() > 1e-2, name
         for pools_of in (
-            lambda each, found=regions: region_pools(each, found.instruction, found.region, len(found), "count"),
+            lambda each, region_set=regions: region_pools(
+                each, region_set.instruction, region_set.region, len(region_set), "count"
+            ),
             lambda each: module_pools(each, "sqrt"),
         ):
             one, two = (runtime.forward(each, pools_of(each), "graph").graph for each in (sample, other))

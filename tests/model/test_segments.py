@@ -10,9 +10,9 @@ from mirenc.model.segments import run_starts, segment_max, segment_sum
 def test_worked_by_hand() -> None:
     x = np.array([[1, 2], [10, 20], [100, 200]], dtype=np.float32)
     weight = np.array([1, 2, 3], dtype=np.float32)
-    found = segment_sum(weight, np.array([0, 2, 1]), np.array([0, 0, 2, 3, 3]), x)
-    assert found.dtype == np.float32
-    assert found.tolist() == [[0, 0], [201, 402], [30, 60], [0, 0]]
+    sums = segment_sum(weight, np.array([0, 2, 1]), np.array([0, 0, 2, 3, 3]), x)
+    assert sums.dtype == np.float32
+    assert sums.tolist() == [[0, 0], [201, 402], [30, 60], [0, 0]]
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

@@ -37,8 +37,8 @@ def test_runtimes_agree_on_every_kind(
     weights = random_weights(config, seed=6)
     one, other = NumpyRuntime(config, weights), TorchRuntime(config, weights)
     for sample in samples.values():
-        found, expected = (runtime.forward(sample, module_pools(sample, "sqrt")) for runtime in (one, other))
-        for mine, theirs in zip(found, expected, strict=True):
+        outputs, expected = (runtime.forward(sample, module_pools(sample, "sqrt")) for runtime in (one, other))
+        for mine, theirs in zip(outputs, expected, strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
     assert config.text.card
     assert config.graph.card(config.text.token_width)
@@ -61,10 +61,10 @@ def test_the_faster_way_of_numpy_gives_what_the_formula_says(
             features, statements = (rng.normal(size=(len(sample.texts), n)).astype(np.float32) for n in (20, 32))
             taken = statements if graph.statements else None
             pool = make_pool(nodes, nodes, len(nodes), "count")
-            found = graph_pooling(graph, layers, 1)(sample, pool, features, taken)
+            pooled = graph_pooling(graph, layers, 1)(sample, pool, features, taken)
             expected = pooled_by_formula(graph, layers, sample, pool, features, taken)
             assert np.ptp(expected) > 0.1
-            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(pooled, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", PRESETS)

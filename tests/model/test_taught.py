@@ -43,10 +43,10 @@ def test_both_runtimes_agree(convolution_config: ModelConfig, samples: dict[str,
             module_pools(sample, "sqrt"),
             region_pools(sample, instruction, instruction % 3, 4, "sqrt"),  # the last group has nothing in it
         ):
-            found, expected = (runtime.forward(sample, pools) for runtime in (one, other))
-            assert found.taught.shape == (pools.text.groups, TAUGHT.width)
-            assert found.taught.dtype == np.float32
-            for mine, theirs in zip(found, expected, strict=True):
+            output, expected = (runtime.forward(sample, pools) for runtime in (one, other))
+            assert output.taught.shape == (pools.text.groups, TAUGHT.width)
+            assert output.taught.dtype == np.float32
+            for mine, theirs in zip(output, expected, strict=True):
                 np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
             for runtime in (one, other):
                 assert runtime.forward(sample, pools, "graph").taught.shape == (pools.text.groups, 0)
@@ -69,13 +69,13 @@ def test_the_trunk_worked_by_hand(model_config: ModelConfig) -> None:
         (layer.weight.detach().numpy().T, layer.bias.detach().numpy()) for layer in (trunk.linear1, trunk.linear2)
     )
     expected = np.maximum(x @ w1 + b1, 0) @ w2 + b2 + x @ trunk.skip.weight.detach().numpy().T
-    given = [torch.from_numpy(each.astype(np.float32)) for each in (text, graph, counts)]
-    np.testing.assert_allclose(trunk(*given).detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    inputs = [torch.from_numpy(each.astype(np.float32)) for each in (text, graph, counts)]
+    np.testing.assert_allclose(trunk(*inputs).detach().numpy(), expected, rtol=1e-4, atol=1e-5)
     # In training some inputs of the hidden layer are missing, none of what goes past it.
     trunk.train()
-    assert not torch.allclose(trunk(*given), trunk(*given))
+    assert not torch.allclose(trunk(*inputs), trunk(*inputs))
     torch.nn.init.zeros_(trunk.linear1.weight)
-    torch.testing.assert_close(trunk(*given), trunk(*given))
+    torch.testing.assert_close(trunk(*inputs), trunk(*inputs))
 
 
 def test_counts_by_hand() -> None:

@@ -23,8 +23,8 @@ def convolution(convolution_config: ModelConfig) -> MIREncoder:
 
 @pytest.fixture(scope="module", params=["transformer", "convolution"])
 def model(request: pytest.FixtureRequest) -> MIREncoder:
-    found: MIREncoder = request.getfixturevalue(request.param)
-    return found
+    built: MIREncoder = request.getfixturevalue(request.param)
+    return built
 
 
 def loaded(config: ModelConfig, weights: dict[str, np.ndarray]) -> MIREncoder:

@@ -68,8 +68,8 @@ def drawn(scales: list[float], seed: int, *, mean: float = 0.0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(20000, len(scales))) * scales + mean
 
 
-def spread_of(found: tuple[np.ndarray, np.ndarray], vectors: np.ndarray) -> np.ndarray:
-    mean, matrix = found
+def spread_of(whitening: tuple[np.ndarray, np.ndarray], vectors: np.ndarray) -> np.ndarray:
+    mean, matrix = whitening
     return ((vectors - mean) @ matrix).std(0)
 
 
@@ -114,5 +114,5 @@ def test_a_domain_with_pairs_and_one_without() -> None:
 
 def test_a_domain_of_equal_vectors_says_nothing() -> None:
     vectors = drawn([1, 2, 3], 0)
-    found = mixed_whitening([(moments_of(np.full((5, 3), 2.0)), 1.0), (moments_of(vectors), 1.0)])
-    np.testing.assert_allclose(found[1], fit_whitening(vectors)[1], rtol=1e-5)
+    whitening = mixed_whitening([(moments_of(np.full((5, 3), 2.0)), 1.0), (moments_of(vectors), 1.0)])
+    np.testing.assert_allclose(whitening[1], fit_whitening(vectors)[1], rtol=1e-5)

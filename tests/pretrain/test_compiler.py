@@ -79,7 +79,7 @@ def trained(recipe: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.Tem
 
 # -- the loss ------------------------------------------------------------------------------------------
 def test_loss_by_hand() -> None:
-    told = {
+    predicted = {
         "sizes": torch.tensor([[1.0, 0.0], [4.0, 7.0]]),
         "fires": torch.tensor([[0.0, 3.0], [2.0, 0.0]]),
     }
@@ -92,25 +92,25 @@ def test_loss_by_hand() -> None:
     sizes = (0.5 + 2.5) / 2
     first = (math.log(2) + math.log1p(math.exp(2))) / 2
     fires = (first + math.log(2)) / 2
-    assert answers_loss(told, truth).item() == pytest.approx((sizes + fires) / 2)
+    assert answers_loss(predicted, truth).item() == pytest.approx((sizes + fires) / 2)
 
 
 def test_unknown_answers_give_no_loss_and_no_gradient() -> None:
-    told = torch.ones(2, 3, requires_grad=True)
-    loss = answers_loss({"lists": told}, {"lists": torch.full((2, 3), NAN)})
+    predicted = torch.ones(2, 3, requires_grad=True)
+    loss = answers_loss({"lists": predicted}, {"lists": torch.full((2, 3), NAN)})
     loss.backward()
     assert loss.item() == 0
-    assert not told.grad.any()
+    assert not predicted.grad.any()
 
 
 def test_shares_add_up_to_the_whole() -> None:
     rng = torch.Generator().manual_seed(0)
-    told = {kind: torch.randn(5, 3, generator=rng) for kind in ("sizes", "fires")}
+    predicted = {kind: torch.randn(5, 3, generator=rng) for kind in ("sizes", "fires")}
     truth = {"sizes": torch.randn(5, 3, generator=rng), "fires": torch.randint(0, 2, (5, 3), generator=rng).float()}
     truth["sizes"][0, 0] = truth["fires"][3, 2] = NAN
     shares = [slice(number, None, 2) for number in (0, 1)]
-    parts = [answers_loss({k: v[share] for k, v in told.items()}, truth, share=share) for share in shares]
-    assert sum(parts).item() == pytest.approx(answers_loss(told, truth).item())
+    parts = [answers_loss({k: v[share] for k, v in predicted.items()}, truth, share=share) for share in shares]
+    assert sum(parts).item() == pytest.approx(answers_loss(predicted, truth).item())
 
 
 # -- a run ---------------------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ def test_the_trunk_takes_the_vectors_of_an_encoder(trained: Any) -> None:
     assert weighting == "sqrt"
     graphs = join_graphs(teacher.answers.corpus, teacher.answers.modules[rows], weighting=weighting)
     with torch.no_grad():
-        found = teacher.taught(torch.from_numpy(rows), graphs.data(torch.device("cpu"))).numpy()
-    for row, vector in zip(rows.tolist(), found, strict=True):
+        vectors = teacher.taught(torch.from_numpy(rows), graphs.data(torch.device("cpu"))).numpy()
+    for row, vector in zip(rows.tolist(), vectors, strict=True):
         sample = make_sample(parse_ir(ir_of(row)), trainer.corpus.tokenizer)
         expected = runtime.forward(sample, module_pools(sample, weighting)).taught[0]
         np.testing.assert_allclose(vector, expected, rtol=1e-4, atol=1e-4)
@@ -163,12 +163,12 @@ def test_a_packaged_model_has_the_trunk_and_the_figures(
     assert not [name for name in files.weights if "kinds" in name]
     figures = json.loads((tmp_path / "model.figures.json").read_text())
     for part, pieces, projects in (("held_out", 4, 1), ("choosing", 4, 1)):
-        found = figures["answers"][part]
-        assert (found["pieces"], found["projects"]) == (pieces, projects)
+        figures_of_part = figures["answers"][part]
+        assert (figures_of_part["pieces"], figures_of_part["projects"]) == (pieces, projects)
         for who in ("model", "counts"):
-            assert len(found[who]["sizes"]) == 13
-            assert 0 <= found[who]["fires"] <= 1
-            assert found[who]["lists"] <= 1
+            assert len(figures_of_part[who]["sizes"]) == 13
+            assert 0 <= figures_of_part[who]["fires"] <= 1
+            assert figures_of_part[who]["lists"] <= 1
     assert figures["training"]["config"]["answers"] == {"kinds": ["sizes", "fires", "lists"]}
     card = " ".join((folder / "MODEL_CARD.md").read_text().split())
     assert "10 steps of 4 pairs and of a compiler's answers (sizes, fires, lists) about 8 of 16 pieces of 4 " in card
@@ -208,19 +208,19 @@ def test_figures_by_hand(trained: Any) -> None:
         "fires": Labels(("p", "q"), np.array([[0, 1], [1, 1], [1, 1]], np.float32)),
         "lists": Labels(("x", "y"), np.array([[0, 10], [2, NAN], [4, 12]], np.float32)),
     }
-    told = {
+    predicted = {
         "sizes": np.array([[0, 5], [1, 5], [1, 9]], np.float32),
         "fires": np.array([[0.4, 0], [0.9, 0], [0.1, 0]], np.float32),
         "lists": np.array([[0, 10], [2, 99], [4, 10]], np.float32),
     }
-    found = answers_figures(replace(trained[0].answers, labels=labels), np.arange(3), told)
+    figures = answers_figures(replace(trained[0].answers, labels=labels), np.arange(3), predicted)
     # a: one squared error of 1 over deviations of 1 + 0 + 1; b does not deviate.
-    assert found["sizes"]["a"] == pytest.approx(0.5)
-    assert math.isnan(found["sizes"]["b"])
+    assert figures["sizes"]["a"] == pytest.approx(0.5)
+    assert math.isnan(figures["sizes"]["b"])
     # p: of two pairs one is in order; q has one class.
-    assert found["fires"] == 0.5
+    assert figures["fires"] == 0.5
     # Deviations 4 + 0 + 4 about 2, and 1 + 1 about 11; one error of 2.
-    assert found["lists"] == pytest.approx(1 - 4 / 10)
+    assert figures["lists"] == pytest.approx(1 - 4 / 10)
 
 
 # -- configuration -------------------------------------------------------------------------------------

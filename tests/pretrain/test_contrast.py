@@ -140,19 +140,19 @@ def test_a_step_sees_what_an_encoder_gives(
     losses._table, losses.device = FunctionTable(functions, torch.device("cpu"), "sqrt"), torch.device("cpu")
     losses._precision = torch.autocast("cpu", enabled=False)
     with torch.no_grad():
-        found = losses._encoded(model, batch)
+        encoded = losses._encoded(model, batch)
     encoder = load("mirenc-search", cache=False, hide_names=hide_names)
     row = 0
     for number, form in enumerate(functions.forms[module] for module in modules.tolist()):
         file = ir_folder / form.project / form.level / form.file
         expected = encoder.embed_parts(file, level="function", form="plain", whiten=False)
-        kept = np.flatnonzero(expected.sizes[:, 2] >= MIN_INSTRUCTIONS)
+        long_enough = np.flatnonzero(expected.sizes[:, 2] >= MIN_INSTRUCTIONS)
         for name in ("text", "graph", "taught"):
-            own = getattr(found, name)
-            assert_same_vectors(own[row : row + len(kept)].numpy(), getattr(expected, name)[kept])
-            whole = getattr(encoder.embed_parts(file, level="module", form="plain", whiten=False), name)
-            assert_same_vectors(own[len(batch.functions) + number][None].numpy(), whole)
-        row += len(kept)
+            vectors = getattr(encoded, name)
+            assert_same_vectors(vectors[row : row + len(long_enough)].numpy(), getattr(expected, name)[long_enough])
+            module_vector = getattr(encoder.embed_parts(file, level="module", form="plain", whiten=False), name)
+            assert_same_vectors(vectors[len(batch.functions) + number][None].numpy(), module_vector)
+        row += len(long_enough)
     assert row == len(batch.functions) > 10
 
 

@@ -19,15 +19,15 @@ def test_dropout_is_for_steps_alone(
 ) -> None:
     one = {"steps": 1, "batch": 4, "learning_rate": 1e-3}
     config = PretrainConfig.from_dict(short_run.model_dump() | {"mlm": one, "gae": one, "igm": one})
-    asked: list[bool] = []
+    modes: list[bool] = []
     steps: list[bool] = []
     compute = encoding.statement_vectors
 
-    def told(model: MIREncoder, *args: Any, **how: Any) -> NDArray[np.float32]:
-        asked.append(model.training)
-        return compute(model, *args, **how)
+    def note_and_compute(model: MIREncoder, *args: Any, **options: Any) -> NDArray[np.float32]:
+        modes.append(model.training)
+        return compute(model, *args, **options)
 
-    monkeypatch.setattr(encoding, "statement_vectors", told)
+    monkeypatch.setattr(encoding, "statement_vectors", note_and_compute)
     trainer = Trainer(config, corpus, tmp_path, report=lambda _: steps.append(trainer.model.training))
     trainer.run()
-    assert (asked, steps) == ([False, False], [True, True, True])
+    assert (modes, steps) == ([False, False], [True, True, True])

@@ -47,9 +47,9 @@ def test_frozen_texts_give_the_vectors_of_encoding(model: MIREncoder, corpus: Co
     known = FrozenTexts(model, corpus, modules, processes=Processes(CPU), weighting="sqrt")
     graphs = join_graphs(corpus, modules, np.random.default_rng(0))
     with torch.no_grad():
-        found = encode_graphs(model, graphs.data(CPU), known)
+        encoded = encode_graphs(model, graphs.data(CPU), known)
         expected = encode_graphs(model, graphs.data(CPU, corpus))
-    torch.testing.assert_close(found.graph, expected.graph, rtol=1e-4, atol=1e-4)
-    for mine, theirs in zip(found.flows, expected.flows, strict=True):
+    torch.testing.assert_close(encoded.graph, expected.graph, rtol=1e-4, atol=1e-4)
+    for mine, theirs in zip(encoded.flows, expected.flows, strict=True):
         torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-4)
     assert_same_vectors(known.means.numpy(), text_vectors(model, corpus, modules, weighting="sqrt").numpy())

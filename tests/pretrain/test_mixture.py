@@ -35,9 +35,9 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trainer(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Trainer:
-    made = Trainer(short_run, corpus, tmp_path_factory.mktemp("run"))
-    made.run()
-    return made
+    finished = Trainer(short_run, corpus, tmp_path_factory.mktemp("run"))
+    finished.run()
+    return finished
 
 
 def maps_on(folder: Path, *, corpus: float = 0, **domain: object) -> MapsConfig:
@@ -58,27 +58,27 @@ def plain(encoder: Encoder, programs: Path, part: str) -> tuple[np.ndarray, np.n
 
 def test_a_folder_of_ir_alone_gives_the_map_of_its_vectors(trainer: Trainer, programs: Path, tmp_path: Path) -> None:
     maps = maps_on(programs).model_copy(update={"shrinkage": 0.1})
-    found = {"name": programs.name, "weight": 1.0, "rows": 48, "pairs": 24, "projects": [programs.name]}
-    assert fit_maps(trainer, maps) == [found]
+    fitted = {"name": programs.name, "weight": 1.0, "rows": 48, "pairs": 24, "projects": [programs.name]}
+    assert fit_maps(trainer, maps) == [fitted]
     encoder = load(
         package(trainer, tmp_path / "model", name="model", maps=maps), cache=False, options=ReadOptions(form="plain")
     )
     for part in ("text", "graph"):
         mean, matrix = mixed_whitening([(moments_of(*plain(encoder, programs, part)), 1.0)], shrinkage=0.1)
-        found = map_of(trainer, part)
-        np.testing.assert_allclose(found[0], mean, atol=1e-4)
-        np.testing.assert_allclose(found[1], matrix, rtol=0.02, atol=0.02 * np.abs(matrix).max())
+        fitted = map_of(trainer, part)
+        np.testing.assert_allclose(fitted[0], mean, atol=1e-4)
+        np.testing.assert_allclose(fitted[1], matrix, rtol=0.02, atol=0.02 * np.abs(matrix).max())
 
 
 def test_domains_stand_beside_the_training_modules(trainer: Trainer, programs: Path, tmp_path: Path) -> None:
     alone = fit_maps(trainer)
     assert [one["name"] for one in alone] == ["training modules"]
-    own = map_of(trainer, "text")
+    corpus_map = map_of(trainer, "text")
     maps = maps_on(programs, corpus=2.0, level="function", pairs=False, weight=0.5)
     maps = maps.model_copy(update={"between": 0.5})
     folder = package(trainer, tmp_path / "mixed", name="mixed", maps=maps)
     mixed = map_of(trainer, "text")
-    assert np.abs(mixed[1] - own[1]).max() > 0.01 * np.abs(own[1]).max()
+    assert np.abs(mixed[1] - corpus_map[1]).max() > 0.01 * np.abs(corpus_map[1]).max()
     assert check_golden(folder) < 1e-4
     record = json.loads((tmp_path / "mixed.figures.json").read_text(encoding="utf-8"))["training"]["maps"]
     assert record[0] == {**alone[0], "weight": 2.0}
@@ -95,8 +95,8 @@ def test_a_map_is_not_fitted_on_what_the_run_holds_out(trainer: Trainer, program
             (tmp_path / project / level).mkdir(parents=True)
             for file in programs.glob(f"*.{level}.ll"):
                 shutil.copy(file, tmp_path / project / level / f"{file.name[:2]}.ll")
-    (found,) = fit_maps(trainer, maps_on(tmp_path))
-    assert (found["rows"], found["pairs"], found["projects"]) == (48, 24, ["other"])
+    (fitted,) = fit_maps(trainer, maps_on(tmp_path))
+    assert (fitted["rows"], fitted["pairs"], fitted["projects"]) == (48, 24, ["other"])
     shutil.rmtree(tmp_path / "other")
     with pytest.raises(ConfigError, match="no module in it is usable"):
         fit_maps(trainer, maps_on(tmp_path))
@@ -108,10 +108,10 @@ def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(
     files = sorted(ir_folder.rglob("*.ll"))
     build_corpus(files, ir_folder, tmp_path / "same", tokenizer=corpus.tokenizer)
     build_corpus(files, ir_folder, tmp_path / "other", TokenizerConfig(vocab_size=400))
-    (found,) = fit_maps(trainer, maps_on(tmp_path / "same"))
+    (fitted,) = fit_maps(trainer, maps_on(tmp_path / "same"))
     # Figures are measured on what the run holds out: it is no part of a map, whichever corpus it stands in.
-    assert found["rows"] == len(trainer.train_modules) < len(corpus)
-    assert found["pairs"] > 0
+    assert fitted["rows"] == len(trainer.train_modules) < len(corpus)
+    assert fitted["pairs"] > 0
     assert fit_maps(trainer, maps_on(tmp_path / "same", pairs=False))[0]["pairs"] == 0
     held_out = {corpus.projects[module] for module in trainer.held_out.tolist()}
     files = [file for file in files if file.relative_to(ir_folder).parts[0] in held_out]

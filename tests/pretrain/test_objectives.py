@@ -217,22 +217,22 @@ def test_igm_loss_worked_by_hand() -> None:
     text = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
     graph = torch.tensor([[1.0, 1.0], [0.0, 3.0]])
     # Logits: own pairs 1 and 6, other pairs 1*0 = 0 (text 0, graph 1) and 2*1 = 2 (text 1, graph 0).
-    own = (math.log1p(math.exp(-1)) + math.log1p(math.exp(-6))) / 2
+    true_pairs = (math.log1p(math.exp(-1)) + math.log1p(math.exp(-6))) / 2
     other = (math.log(2) + math.log1p(math.exp(2))) / 2
-    assert igm_loss(InnerProduct, text, graph).item() == pytest.approx((own + other) / 2)
-    assert (own + other) / 2 == pytest.approx(0.783953, abs=1e-6)
+    assert igm_loss(InnerProduct, text, graph).item() == pytest.approx((true_pairs + other) / 2)
+    assert (true_pairs + other) / 2 == pytest.approx(0.783953, abs=1e-6)
 
 
 def test_shares_of_a_batch_add_up_to_the_whole(modules: list[CorpusModule]) -> None:
     """What several processes compute, each for its share, is what one computes."""
-    whole, rng = draw(modules), np.random.default_rng(0)
+    batch, rng = draw(modules), np.random.default_rng(0)
     z = torch.from_numpy(rng.normal(size=(22, 4)).astype(np.float32))
-    expected = gae_loss([z] * 3, pairs_of(whole))
-    totals = [positive.shape[1] for positive, _ in pairs_of(whole)]
+    expected = gae_loss([z] * 3, pairs_of(batch))
+    totals = [positive.shape[1] for positive, _ in pairs_of(batch)]
     parts = []
     for number, nodes in enumerate((slice(0, 12), slice(12, 22))):
         share = draw(modules, share=slice(number, None, 2))
-        assert np.array_equal(share.text_key[share.node_row], whole.text_key[whole.node_row[nodes]])
+        assert np.array_equal(share.text_key[share.node_row], batch.text_key[batch.node_row[nodes]])
         parts.append(gae_loss([z[nodes]] * 3, pairs_of(share), totals=totals))
     # A third process of a batch of two has nothing to do.
     none = draw(modules, share=slice(2, None, 3))

@@ -96,7 +96,7 @@ def test_two_processes_have_the_losses_of_one(losses: tuple[Losses, Losses]) -> 
     """No batch divides by two (9, 3, 5 and 7): the shares are unequal, and the loss is still that of the batch."""
     alone, together = losses
     assert [stage for stage, _ in alone] == [stage for stage, _ in together]
-    one, two = ([loss for _, loss in found] for found in (alone, together))
+    one, two = ([loss for _, loss in history] for history in (alone, together))
     assert two == pytest.approx(one, rel=2e-4)
     assert len(set(one)) == len(one) >= 8
 
@@ -117,8 +117,8 @@ def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.
             main()
         assert not ended.value.code
 
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    run_here(whole)
+    uninterrupted, killed = tmp_path / "whole", tmp_path / "killed"
+    run_here(uninterrupted)
     process = subprocess.Popen(command(killed), env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while not (killed / "checkpoint.pt").exists():
@@ -128,6 +128,10 @@ def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     run_here(killed, "--resume")
-    expected, found = (torch.load(run / "checkpoint.pt", weights_only=True)["model"] for run in (whole, killed))
-    assert_same_weights(found, expected)
-    assert (whole / "model" / "model.safetensors").read_bytes() == (killed / "model" / "model.safetensors").read_bytes()
+    expected, resumed = (
+        torch.load(run / "checkpoint.pt", weights_only=True)["model"] for run in (uninterrupted, killed)
+    )
+    assert_same_weights(resumed, expected)
+    assert (uninterrupted / "model" / "model.safetensors").read_bytes() == (
+        killed / "model" / "model.safetensors"
+    ).read_bytes()

@@ -45,7 +45,7 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(
+def finished(
     short_run: PretrainConfig, corpus: Corpus, ir_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Whole:
     """A run that nothing stops, and the model that is made of it."""
@@ -63,10 +63,10 @@ def begin(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> Begin:
 
 @pytest.mark.parametrize("stop", [("mlm", 5), ("gae", 2), ("igm", 4)])
 def test_resume_gives_the_same_bits(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole, stop: tuple[str, int]
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, finished: Whole, stop: tuple[str, int]
 ) -> None:
     resumed = killed_and_resumed(short_run, corpus, tmp_path, *stop)
-    assert_same_weights(resumed.model.state_dict(), whole.weights)
+    assert_same_weights(resumed.model.state_dict(), finished.weights)
 
 
 def test_a_convolutional_model_is_trained_resumed_and_packaged(
@@ -109,9 +109,9 @@ def test_a_stage_lowers_its_loss_and_moves_its_own_part_alone(
     assert len(losses) == steps["steps"]
     assert sum(losses[-ends:]) < 0.9 * sum(losses[:ends])
     moved = {name for name, value in before.items() if not torch.equal(value, after[name])}
-    own = {"mlm": ("text.", "mlm."), "gae": ("graph.",), "igm": ("graph.", "matching.")}[stage]
+    prefixes = {"mlm": ("text.", "mlm."), "gae": ("graph.",), "igm": ("graph.", "matching.")}[stage]
     # MLM leaves the layers between the tokens' states and the statement vector alone.
-    assert moved == {name for name in before if name.startswith(own) and not name.startswith("text.pool")}
+    assert moved == {name for name in before if name.startswith(prefixes) and not name.startswith("text.pool")}
 
 
 def test_a_run_may_have_a_text_encoder_of_its_own(begin: Begin) -> None:
@@ -130,15 +130,15 @@ def test_muon_takes_the_matrices_of_the_layers(begin: Begin, name: str, matrices
     assert sum(len(group["params"]) for group in adam["param_groups"]) == len(everything) - matrices
 
 
-def test_another_seed_is_another_model(begin: Begin, whole: Whole) -> None:
+def test_another_seed_is_another_model(begin: Begin, finished: Whole) -> None:
     other = begin(seed=1).run().state_dict()
-    assert not torch.equal(whole.weights["text.token.weight"], other["text.token.weight"])
+    assert not torch.equal(finished.weights["text.token.weight"], other["text.token.weight"])
 
 
 def test_a_folder_is_begun_once_and_resumed_by_its_own_run_alone(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, whole: Whole
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, finished: Whole
 ) -> None:
-    folder = whole.trainer.folder
+    folder = finished.trainer.folder
     with pytest.raises(ConfigError, match="--resume"):
         Trainer(short_run, corpus, folder).run()
     with pytest.raises(ConfigError, match="no checkpoint"):
@@ -162,15 +162,15 @@ def test_a_loss_that_is_no_number_keeps_the_checkpoint(begin: Begin, tmp_path: P
     trainer.report = poison
     with pytest.raises(ModelError, match="mlm loss is nan at step 4"):
         trainer.run()
-    kept = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
-    assert kept["step"] == 3
-    assert torch.isfinite(kept["model"]["text.norm_out.weight"]).all()
+    checkpoint = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    assert checkpoint["step"] == 3
+    assert torch.isfinite(checkpoint["model"]["text.norm_out.weight"]).all()
 
 
-def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
+def test_package_makes_a_model_that_embeds(finished: Whole) -> None:
     from mirenc.encoder.weights import verify_files
 
-    folder = whole.model
+    folder = finished.model
     assert set(verify_files(folder)) == {
         *("config.json", "tokenizer.json", "model.safetensors"),
         *("MODEL_CARD.md", "golden.json", "baselines.safetensors", "provenance.json"),
@@ -190,7 +190,7 @@ def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
     assert f"{100 * accuracy:.1f} %" in card
     assert figures["retrieval"]["functions"] >= 10
     assert f"by text: recall at 1, at 10, MRR ({figures['retrieval']['functions']} functions)" in card
-    trainer = whole.trainer
+    trainer = finished.trainer
     stored = Baselines.load(folder, trainer.corpus.tokenizer.vocab_size)
     assert stored is not None
     fitted = Baselines.fit(trainer.corpus, trainer.train_modules)
@@ -198,11 +198,11 @@ def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
 
 
 def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
-    corpus: Corpus, ir_folder: Path, whole: Whole
+    corpus: Corpus, ir_folder: Path, finished: Whole
 ) -> None:
     """Over the very modules that the maps were fitted on."""
-    encoder = load(whole.model, cache=False)
-    modules = whole.trainer.train_modules.tolist()
+    encoder = load(finished.model, cache=False)
+    modules = finished.trainer.train_modules.tolist()
     files = [ir_folder / corpus.names[module] for module in modules]
     programs = [corpus.programs[module] for module in modules]
     same = np.array([[one == other for other in programs] for one in programs])
@@ -260,10 +260,10 @@ def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corp
     assert spread(1.0) < 0.6 * spread(0.0)
 
 
-def test_tensorboard_has_the_curves(whole: Whole) -> None:
+def test_tensorboard_has_the_curves(finished: Whole) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    folder = whole.trainer.folder
+    folder = finished.trainer.folder
     events = EventAccumulator(str(folder))
     events.Reload()
     assert {"mlm/loss", "gae/loss", "igm/loss", "mlm/learning_rate"} <= set(events.Tags()["scalars"])
@@ -332,9 +332,9 @@ def test_two_runs_do_not_share_a_folder(begin: Begin, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_goes_on_from_a_packaged_model(begin: Begin, whole: Whole, tmp_path: Path) -> None:
-    trainer = begin(start_from=str(whole.model))
-    weights = load_files(whole.model).weights
+def test_goes_on_from_a_packaged_model(begin: Begin, finished: Whole, tmp_path: Path) -> None:
+    trainer = begin(start_from=str(finished.model))
+    weights = load_files(finished.model).weights
     for name, value in trainer.model.state_dict().items():
         if name.startswith("whiten_"):
             assert torch.equal(value, torch.eye(len(value)) if value.ndim == 2 else torch.zeros_like(value)), name
@@ -343,32 +343,34 @@ def test_goes_on_from_a_packaged_model(begin: Begin, whole: Whole, tmp_path: Pat
     trainer.run()
     card = (package(trainer, tmp_path / "second", name="second") / "MODEL_CARD.md").read_text()
     assert "weights of model" in card
-    first, second = read_provenance(whole.model), read_provenance(tmp_path / "second")
+    first, second = read_provenance(finished.model), read_provenance(tmp_path / "second")
     assert first is not None
     assert second is not None
     assert second[: len(first)] == first
     assert {source.model for source in second[len(first) :]} == {"second"}
     assert f"The model, its ancestors included, learned from {len(seen_by(second))} projects" in card
-    resumed = begin(start_from=str(whole.model)).run(resume=True).state_dict()
+    resumed = begin(start_from=str(finished.model)).run(resume=True).state_dict()
     assert resumed.keys() == weights.keys()  # a finished run is resumed from what packaging has not rounded yet
     assert not torch.equal(resumed["text.token.weight"], torch.from_numpy(weights["text.token.weight"]))
 
 
-def test_a_run_holds_out_only_what_no_ancestor_saw(begin: Begin, corpus: Corpus, whole: Whole, tmp_path: Path) -> None:
+def test_a_run_holds_out_only_what_no_ancestor_saw(
+    begin: Begin, corpus: Corpus, finished: Whole, tmp_path: Path
+) -> None:
     def held_out(start: Path, **changes: Any) -> set[str]:
         return corpus.projects_of(begin(start_from=str(start), **changes).held_out)
 
-    seen = corpus.projects_of(whole.trainer.train_modules)
+    seen = corpus.projects_of(finished.trainer.train_modules)
     unseen = set(corpus.projects) - seen
-    assert read_provenance(whole.model) == tuple(
+    assert read_provenance(finished.model) == tuple(
         Source("model", kind, tuple(sorted(seen))) for kind in ("corpus", "maps")
     )
     for seed in range(5):
-        assert held_out(whole.model, seed=seed) == unseen
-    assert held_out(whole.model, held_out=tuple(unseen)) == unseen
+        assert held_out(finished.model, seed=seed) == unseen
+    assert held_out(finished.model, held_out=tuple(unseen)) == unseen
     with pytest.raises(ConfigError, match=f"held_out: {min(seen)} was in the training of model"):
-        held_out(whole.model, held_out=(min(seen),))
-    copy = shutil.copytree(whole.model, tmp_path / "copy")
+        held_out(finished.model, held_out=(min(seen),))
+    copy = shutil.copytree(finished.model, tmp_path / "copy")
     write_provenance(copy, [Source("grandmother", "words", tuple(sorted(set(corpus.projects))))])
     with pytest.raises(ConfigError, match=r"no project is left to hold out: .* in the training of grandmother"):
         held_out(copy)
@@ -378,14 +380,14 @@ def test_a_run_holds_out_only_what_no_ancestor_saw(begin: Begin, corpus: Corpus,
 
 
 def test_start_needs_the_same_tokenizer_and_architecture(
-    begin: Begin, corpus: Corpus, whole: Whole, tmp_path: Path
+    begin: Begin, corpus: Corpus, finished: Whole, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match="--tokenizer mirenc-tiny"):
         begin(start_from="mirenc-tiny")
     config = preset("tiny").model_copy(update={"tokenizer": corpus.tokenizer.config})
     tiny = tmp_path / "tiny"
     save_files(tiny, name="tiny", config=config, tokenizer=corpus.tokenizer, weights=random_weights(config))
-    for start, hint in ((tiny, 'Set preset = "tiny"'), (whole.model, r"Give the run its \[text\] table")):
+    for start, hint in ((tiny, 'Set preset = "tiny"'), (finished.model, r"Give the run its \[text\] table")):
         with pytest.raises(ConfigError, match=hint):
             begin(start_from=str(start), preset="small", text=None)
     with pytest.raises(ModelError, match="unknown model 'no-such'"):

@@ -23,18 +23,18 @@ def corpus(levels: list[int], statements: int = 500) -> FakeCorpus:
     return FakeCorpus(np.full(len(programs), statements), programs)
 
 
-def choose(made: FakeCorpus, modules: Any = None) -> tuple[Any, Any]:
-    modules = np.arange(len(made.programs)) if modules is None else modules
-    return choose_modules(made, modules, np.random.default_rng(0))  # type: ignore[arg-type]
+def choose(fake_corpus: FakeCorpus, modules: Any = None) -> tuple[Any, Any]:
+    modules = np.arange(len(fake_corpus.programs)) if modules is None else modules
+    return choose_modules(fake_corpus, modules, np.random.default_rng(0))  # type: ignore[arg-type]
 
 
 def test_pairs_are_of_one_program_and_no_module_is_taken_twice() -> None:
-    made = corpus([1, 2, 3] * 300)
-    chosen, pairs = choose(made)
+    fake_corpus = corpus([1, 2, 3] * 300)
+    chosen, pairs = choose(fake_corpus)
     assert len(chosen) == len(set(chosen.tolist()))
     assert len(pairs) == 600
     for first, second in chosen[pairs]:
-        assert made.programs[first] == made.programs[second]
+        assert fake_corpus.programs[first] == fake_corpus.programs[second]
     assert len(chosen) == 1200  # as many as the pairs need; no more are drawn for a map that has these
 
 
@@ -46,13 +46,13 @@ def test_modules_without_a_partner_fill_up() -> None:
 
 
 def test_short_and_long_modules_are_left_out_where_there_are_enough_others() -> None:
-    made = corpus([2] * 900)
-    made.statement_total[:600] = 20
-    made.statement_total[600:700] = 100_000
-    chosen, _ = choose(made)
+    fake_corpus = corpus([2] * 900)
+    fake_corpus.statement_total[:600] = 20
+    fake_corpus.statement_total[600:700] = 100_000
+    chosen, _ = choose(fake_corpus)
     assert set(chosen.tolist()) == set(range(700, 1800))
-    made.statement_total[:1400] = 20  # 400 are left: fewer than a map needs
-    chosen, _ = choose(made)
+    fake_corpus.statement_total[:1400] = 20  # 400 are left: fewer than a map needs
+    chosen, _ = choose(fake_corpus)
     assert set(chosen.tolist()) == set(range(1800))
 
 

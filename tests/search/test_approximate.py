@@ -14,7 +14,7 @@ from mirenc.search.approximate import nearest_approximate
 from mirenc.search.self_match import own_first, own_rows
 
 
-def made(path: Path, seed: int = 0, rows: int = 300) -> VectorTable:
+def table_at(path: Path, seed: int = 0, rows: int = 300) -> VectorTable:
     vectors = np.random.default_rng(seed).normal(size=(rows, 24)).astype(np.float32)
     labels = {name: [""] * rows for name in ("function", "symbol", "header", "source_file")}
     labels |= {"name": [f"f{row}" for row in range(rows)], "depth": [0] * rows, "source_line": [0] * rows}
@@ -28,7 +28,7 @@ def made(path: Path, seed: int = 0, rows: int = 300) -> VectorTable:
 
 @pytest.mark.parametrize("queries", [1, 7])
 def test_it_finds_what_exact_search_finds(tmp_path: Path, queries: int) -> None:
-    table = made(tmp_path / "x.parquet")
+    table = table_at(tmp_path / "x.parquet")
     read = read_vectors(tmp_path / "x.parquet", approximate=True)
     rows, cosines = nearest_approximate(table.vectors[:queries], read.vectors, k=5)
     exact, exact_cosines = nearest(table.vectors[:queries], table.vectors, k=5)
@@ -43,7 +43,7 @@ def test_it_finds_what_exact_search_finds(tmp_path: Path, queries: int) -> None:
 
 
 def test_a_row_of_zeros_is_no_neighbour(tmp_path: Path) -> None:
-    table = made(tmp_path / "x.parquet")
+    table = table_at(tmp_path / "x.parquet")
     table.vectors[3] = 0
     write_vectors(tmp_path / "x.parquet", table)
     index = read_vectors(tmp_path / "x.parquet", approximate=True).vectors
@@ -52,12 +52,12 @@ def test_a_row_of_zeros_is_no_neighbour(tmp_path: Path) -> None:
 
 def test_it_is_made_once_and_again_for_another_file(tmp_path: Path) -> None:
     path, index = tmp_path / "x.parquet", tmp_path / "x.usearch"
-    first = made(path)
+    first = table_at(path)
     read_vectors(path, approximate=True)
     before = index.stat().st_mtime_ns
     read_vectors(path, approximate=True)
     assert index.stat().st_mtime_ns == before
-    second = made(path, seed=1)
+    second = table_at(path, seed=1)
     read = read_vectors(path, approximate=True)
     assert index.stat().st_mtime_ns != before
     assert nearest_approximate(second.vectors[:9], read.vectors, k=1)[0][:, 0].tolist() == list(range(9))
@@ -69,7 +69,7 @@ def test_it_is_made_once_and_again_for_another_file(tmp_path: Path) -> None:
 
 def test_a_damaged_or_foreign_index_is_refused_in_words(tmp_path: Path) -> None:
     path, index = tmp_path / "x.parquet", tmp_path / "x.usearch"
-    made(path)
+    table_at(path)
     read_vectors(path, approximate=True)
     good, graph = index.read_bytes(), 300 * 24
     flipped = bytearray(good)
@@ -85,7 +85,7 @@ def test_a_damaged_or_foreign_index_is_refused_in_words(tmp_path: Path) -> None:
 
 def test_an_index_that_is_not_ours_stays(tmp_path: Path) -> None:
     path, index, sidecar = (tmp_path / f"x.{suffix}" for suffix in ("parquet", "usearch", "usearch.json"))
-    made(path)
+    table_at(path)
     index.write_bytes(b"somebody else's")
     with pytest.raises(IRFileError, match=r"x\.usearch: mirenc did not make it.* move this file away"):
         read_vectors(path, approximate=True)
@@ -103,9 +103,9 @@ def test_an_index_that_is_not_ours_stays(tmp_path: Path) -> None:
 
 
 def test_of_another_table_it_is_made_anew(tmp_path: Path) -> None:
-    made(tmp_path / "x.parquet")
+    table_at(tmp_path / "x.parquet")
     read_vectors(tmp_path / "x.parquet", approximate=True)
-    other = made(tmp_path / "y.parquet", seed=1, rows=200)
+    other = table_at(tmp_path / "y.parquet", seed=1, rows=200)
     for name in ("usearch", "usearch.json"):
         (tmp_path / f"x.{name}").rename(tmp_path / f"y.{name}")
     read = read_vectors(tmp_path / "y.parquet", approximate=True)
@@ -113,7 +113,7 @@ def test_of_another_table_it_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
-    table = made(tmp_path / "x.parquet")
+    table = table_at(tmp_path / "x.parquet")
     table.vectors[3, 2] = np.nan
     write_vectors(tmp_path / "x.parquet", table)
     with pytest.raises(ConfigError, match="are not finite"):
@@ -122,22 +122,22 @@ def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
 
 
 def test_equals_are_in_the_order_of_their_rows(tmp_path: Path) -> None:
-    table = made(tmp_path / "x.parquet")
+    table = table_at(tmp_path / "x.parquet")
     twins = [5, 40, 41, 250]
     table.vectors[twins] = table.vectors[7]
     write_vectors(tmp_path / "x.parquet", table)
     read = read_vectors(tmp_path / "x.parquet", approximate=True)
-    found = nearest_approximate(table.vectors[7:8], read.vectors, k=5)
-    assert found[0].tolist() == [[5, 7, 40, 41, 250]]
-    assert own_first(found, [41], table.vectors[7:8], read.vectors)[0].tolist() == [[41, 5, 7, 40, 250]]
-    assert own_rows(read, "b.ll", [""], found[0][0].tolist()) == [250]
+    neighbours = nearest_approximate(table.vectors[7:8], read.vectors, k=5)
+    assert neighbours[0].tolist() == [[5, 7, 40, 41, 250]]
+    assert own_first(neighbours, [41], table.vectors[7:8], read.vectors)[0].tolist() == [[41, 5, 7, 40, 250]]
+    assert own_rows(read, "b.ll", [""], neighbours[0][0].tolist()) == [250]
 
 
 def test_only_parquet_of_ours_has_one(encoder: Encoder, tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    write_vectors(tmp_path / "x.npz", made(tmp_path / "x.parquet"))
+    write_vectors(tmp_path / "x.npz", table_at(tmp_path / "x.parquet"))
     with pytest.raises(IRFileError, match=r"only \.parquet has an approximate index"):
         read_vectors(tmp_path / "x.npz", approximate=True)
     pq.write_table(pa.table({"a": [1]}), tmp_path / "y.parquet")

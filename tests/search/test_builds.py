@@ -26,9 +26,9 @@ def stop(error: MirencError) -> None:
 
 
 def read(encoder: Encoder, *folders: Path, **options: object) -> list[Build]:
-    given = [(str(folder), [path_input(path) for path in sorted(folder.glob("*.ll"))]) for folder in folders]
+    named_inputs = [(str(folder), [path_input(path) for path in sorted(folder.glob("*.ll"))]) for folder in folders]
     with EmbeddedEngine() as engine:
-        return read_builds(encoder, given, engine, stop, pytest.fail, **options)  # type: ignore[arg-type]
+        return read_builds(encoder, named_inputs, engine, stop, pytest.fail, **options)  # type: ignore[arg-type]
 
 
 def write(folder: Path, *files: str) -> Path:

@@ -42,6 +42,6 @@ def test_builds_at_other_levels_meet_in_one_form(encoder: Encoder, tmp_path: Pat
         *(("square", "O0"), ("square", "Os"), ("sum", "O0"), ("sum", "Os"))
     ]
     ((file, (rows, cosines)),) = nearest_of_files(queries_of(encoder, [Input("q.ll", SUM.encode())], table), table, 2)
-    for region, near, both in zip(file.regions, rows.tolist(), cosines.tolist(), strict=True):
+    for region, near, nearest_cosines in zip(file.regions, rows.tolist(), cosines.tolist(), strict=True):
         assert {table.labels["symbol"][row] for row in near} == {region.symbol}
-        np.testing.assert_allclose(both, 1, atol=1e-5)
+        np.testing.assert_allclose(nearest_cosines, 1, atol=1e-5)

@@ -31,8 +31,8 @@ def clouds(rows: int = 20, *, files: tuple[str, ...] = ("p/a.ll", "p/b.ll", "p/c
 def groups_of(page: str) -> list[dict[str, Any]]:
     """What the page draws, one a colour: ``name``, and ``points`` of x, y, what they tell and all their words."""
     start = page.index("const groups = ") + len("const groups = ")
-    found: list[dict[str, Any]] = json.JSONDecoder().raw_decode(page, start)[0]
-    return found
+    groups: list[dict[str, Any]] = json.JSONDecoder().raw_decode(page, start)[0]
+    return groups
 
 
 def sizes(page: str) -> dict[str, int]:
@@ -64,8 +64,8 @@ def test_the_page_says_how_many_neighbours_it_kept() -> None:
     where = np.concatenate([places(group) for group in groups_of(page)])  # groups of equal size stay in their order
     away = np.linalg.norm(where[:, None] - where, axis=2) + 1e9 * np.eye(60)
     pairs = zip(np.argsort(-cosines)[:, :10].tolist(), np.argsort(away)[:, :10].tolist(), strict=True)
-    kept = np.mean([len(set(one) & set(other)) for one, other in pairs])
-    assert f"Of the 10 nearest by their vectors, {kept:.1f} are among the 10 nearest here" in page
+    shared = np.mean([len(set(one) & set(other)) for one, other in pairs])
+    assert f"Of the 10 nearest by their vectors, {shared:.1f} are among the 10 nearest here" in page
 
 
 def test_a_point_tells_its_nearest_of_all_rows_in_a_sample_too() -> None:

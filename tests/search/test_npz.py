@@ -24,10 +24,10 @@ def table(names: list[str]) -> VectorTable:
     return VectorTable(Maker("one", "1" * 64, "function"), vectors, labels, [source], [0] * count)
 
 
-def assert_same(found: VectorTable, wanted: VectorTable) -> None:
-    assert (found.maker, found.labels) == (wanted.maker, wanted.labels)
-    assert (found.sources, found.source_row) == (wanted.sources, wanted.source_row)
-    np.testing.assert_array_equal(found.vectors, wanted.vectors)
+def assert_same(actual: VectorTable, expected: VectorTable) -> None:
+    assert (actual.maker, actual.labels) == (expected.maker, expected.labels)
+    assert (actual.sources, actual.source_row) == (expected.sources, expected.source_row)
+    np.testing.assert_array_equal(actual.vectors, expected.vectors)
 
 
 @pytest.mark.parametrize(("most", "width"), [(1 << 26, 300), (4 * 5 * 300, 300), (4 * 5 * 300 - 1, 256)])
@@ -40,8 +40,8 @@ def test_long_names_are_whole_however_wide_the_column(
     with np.load(tmp_path / "x.npz", allow_pickle=False) as arrays:
         assert arrays["names"].dtype.itemsize == 4 * width
         assert arrays["names"].tolist() == [name[:width].rstrip("\0") for name in NAMES]
-        whole = {"3": NAMES[3]} if width == 300 else {"1": NAMES[1], "3": NAMES[3]}
-        assert json.loads(arrays["whole"].tobytes()) == dict.fromkeys(("names", "functions", "symbols"), whole)
+        long_names = {"3": NAMES[3]} if width == 300 else {"1": NAMES[1], "3": NAMES[3]}
+        assert json.loads(arrays["whole"].tobytes()) == dict.fromkeys(("names", "functions", "symbols"), long_names)
     assert_same(read_vectors(tmp_path / "x.npz"), table(NAMES))
 
 
@@ -62,11 +62,11 @@ def test_a_name_of_10_000_characters_among_20_000(tmp_path: Path) -> None:
 
 
 def test_a_file_of_an_earlier_version(tmp_path: Path) -> None:
-    wanted = table(["f", "a" * 300])
-    columns = {f"{name}s": np.array(column) for name, column in wanted.labels.items()}
-    meta = np.array(json.dumps({**wanted.maker.to_json(), "files": wanted.sources}))
-    np.savez(tmp_path / "x.npz", vectors=wanted.vectors, file_row=np.array(wanted.source_row), meta=meta, **columns)
-    assert_same(read_vectors(tmp_path / "x.npz"), wanted)
+    expected = table(["f", "a" * 300])
+    columns = {f"{name}s": np.array(column) for name, column in expected.labels.items()}
+    meta = np.array(json.dumps({**expected.maker.to_json(), "files": expected.sources}))
+    np.savez(tmp_path / "x.npz", vectors=expected.vectors, file_row=np.array(expected.source_row), meta=meta, **columns)
+    assert_same(read_vectors(tmp_path / "x.npz"), expected)
 
 
 def test_a_row_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ def side(vectors: list[np.ndarray], files: list[int], *calls: tuple[int, int]) -
     return Side(np.stack(vectors), np.array(files), np.array(calls, dtype=np.int64).reshape(-1, 2))
 
 
-def found(old: Side, new: Side, *known: int) -> list[int]:
+def partners(old: Side, new: Side, *known: int) -> list[int]:
     first = np.full(len(old.file), -1)
     first[: len(known)] = known
     return paired(old, new, first).tolist()
@@ -21,8 +21,8 @@ def found(old: Side, new: Side, *known: int) -> list[int]:
 def test_what_is_alike_is_paired_and_what_is_not_stays_alone() -> None:
     old = side([E[0], E[1], E[2]], [0, 1, 2])
     new = side([E[3], E[1], 0.9 * E[0] + 0.1 * E[4]], [0, 1, 2])
-    assert found(old, new) == [2, 1, -1]
-    assert found(old, side([-E[0]], [0])) == [-1] * 3
+    assert partners(old, new) == [2, 1, -1]
+    assert partners(old, side([-E[0]], [0])) == [-1] * 3
 
 
 def test_a_pair_that_costs_another_more_than_it_gains_is_not_made() -> None:
@@ -30,7 +30,7 @@ def test_a_pair_that_costs_another_more_than_it_gains_is_not_made() -> None:
     old = side([E[0] + 0.1 * E[1], E[0]], [0, 1])
     new = side([E[0] + 0.2 * E[1], E[0] + 1.5 * E[1]], [0, 1])
     assert cosines(old, new, np.array([0, 0]), np.array([0, 1])) == pytest.approx([0.995, 0.635], abs=0.001)
-    assert found(old, new) == [1, 0]
+    assert partners(old, new) == [1, 0]
 
 
 def test_calls_tell_twins_apart() -> None:
@@ -39,22 +39,22 @@ def test_calls_tell_twins_apart() -> None:
         old = side([E[0], E[2], E[1]], [0, 0, 0], (caller, callee))
         for twin in (0, 3):
             call = (1, twin) if caller == 0 else (twin, 1)
-            assert found(old, side([E[2], E[0], E[1], E[2]], [0] * 4, call)) == [1, twin, 2]
+            assert partners(old, side([E[2], E[0], E[1], E[2]], [0] * 4, call)) == [1, twin, 2]
 
 
 def test_files_and_places_in_them_tell_twins_apart() -> None:
     old = side([E[0], E[2], E[1], E[2]], [0, 0, 1, 1])
-    assert found(old, side([E[1], E[2], E[0], E[2]], [0, 0, 1, 1])) == [2, 3, 0, 1]
+    assert partners(old, side([E[1], E[2], E[0], E[2]], [0, 0, 1, 1])) == [2, 3, 0, 1]
     old = side([E[2], E[0], E[2]], [0, 0, 0])
-    assert found(old, old) == [0, 1, 2]
-    assert found(old, side([E[5], E[2], E[4], E[0], E[2]], [0] * 5)) == [1, 3, 4]
+    assert partners(old, old) == [0, 1, 2]
+    assert partners(old, side([E[5], E[2], E[4], E[0], E[2]], [0] * 5)) == [1, 3, 4]
 
 
 def test_known_pairs_stay_and_are_evidence() -> None:
     old = side([E[0], E[2], E[1]], [0, 0, 0], (0, 1))
     for twin in (0, 3):
-        assert found(old, side([E[2], E[5], E[1], E[2]], [0] * 4, (1, twin)), 1) == [1, twin, 2]
-    assert found(side([E[0]], [0]), side([E[0]], [0]), 0) == [0]
+        assert partners(old, side([E[2], E[5], E[1], E[2]], [0] * 4, (1, twin)), 1) == [1, twin, 2]
+    assert partners(side([E[0]], [0]), side([E[0]], [0]), 0) == [0]
 
 
 def test_the_order_of_files_does_not_matter() -> None:
@@ -62,9 +62,9 @@ def test_the_order_of_files_does_not_matter() -> None:
     vectors = random.normal(size=(60, 6)).astype(np.float32)
     old = side(list(vectors), [row // 3 for row in range(60)])
     noisy = vectors + random.normal(scale=0.3, size=vectors.shape).astype(np.float32)
-    partner = np.array(found(old, side(list(noisy), [row // 3 for row in range(60)])))
+    partner = np.array(partners(old, side(list(noisy), [row // 3 for row in range(60)])))
     order = np.concatenate([np.arange(3) + 3 * file for file in random.permutation(20)])
-    moved = np.array(found(old, side(list(noisy[order]), [row // 3 for row in range(60)])))
+    moved = np.array(partners(old, side(list(noisy[order]), [row // 3 for row in range(60)])))
     np.testing.assert_array_equal(np.where(moved < 0, -1, order[moved]), partner)
     assert len(set(partner[partner >= 0])) == (partner >= 0).sum() > 50
 

@@ -95,8 +95,8 @@ def test_long_names_are_shortened_and_given_whole() -> None:
     assert listed.count("int, ") == 30
 
 
-@pytest.mark.parametrize(("names", "k", "rows", "whole"), [(4, 9, 4, 2), (400, 400, 165, 0)])
-def test_a_report_fits_a_comment(names: int, k: int, rows: int, whole: int) -> None:
+@pytest.mark.parametrize(("names", "k", "rows", "shown_names"), [(4, 9, 4, 2), (400, 400, 165, 0)])
+def test_a_report_fits_a_comment(names: int, k: int, rows: int, shown_names: int) -> None:
     """Of GitHub, 65,536 characters: long names are left out before rows, and counted."""
     changes = (Change(None, function(f"{place}{'*' * 5000}"), why=("calls f",)) for place in range(names))
     text = markdown_report(report(*changes), k)
@@ -105,8 +105,10 @@ def test_a_report_fits_a_comment(names: int, k: int, rows: int, whole: int) -> N
     assert shown == pytest.approx(rows, abs=rows // 9)
     assert (f"And {names - shown:,} more." in text) == (shown < names)
     listed = re.findall("^- <code>.*", text, re.MULTILINE)
-    assert len(listed) == whole
-    assert f"\n- {shown - whole:,} more are too long for a comment; a report in .html or .json has them.\n" in text
+    assert len(listed) == shown_names
+    assert (
+        f"\n- {shown - shown_names:,} more are too long for a comment; a report in .html or .json has them.\n" in text
+    )
 
 
 def test_the_page_asks_nobody_for_anything(changes: Report) -> None:

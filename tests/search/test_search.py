@@ -27,9 +27,9 @@ CLANG = FIXTURES / "ir" / "clang-19"
 
 # -- worked by hand --------------------------------------------------------------------------------------
 def test_cosines_by_hand() -> None:
-    found = compare([[3, 4], [0, 0], [-6, -8]], [[1, 0], [30, 40]])
-    np.testing.assert_allclose(found, [[0.6, 1], [0, 0], [-0.6, -1]], atol=1e-7)
-    assert found.dtype == np.float32
+    cosines = compare([[3, 4], [0, 0], [-6, -8]], [[1, 0], [30, 40]])
+    np.testing.assert_allclose(cosines, [[0.6, 1], [0, 0], [-0.6, -1]], atol=1e-7)
+    assert cosines.dtype == np.float32
     np.testing.assert_allclose(compare([[1, 0], [1, 1]]), [[1, 0.5**0.5], [0.5**0.5, 1]], atol=1e-7)
 
 
@@ -94,8 +94,8 @@ def test_ten_are_found_by_default() -> None:
 def test_where_no_file_says_more_than_another_the_cosines_rank(files: list[int]) -> None:
     vectors = [[1, 0.1, 0], [1, 1, 0], [0, 1, 0], [1, 0.2, 0.1]]
     alone = [[1.0, 0, 0]]
-    found = rerank(alone, alone, table_of(vectors, files), k=3)
-    np.testing.assert_array_equal(found, nearest(alone, vectors, k=3))
+    ranked = rerank(alone, alone, table_of(vectors, files), k=3)
+    np.testing.assert_array_equal(ranked, nearest(alone, vectors, k=3))
 
 
 def test_rows_of_a_file_need_not_stand_together() -> None:
@@ -139,15 +139,15 @@ def test_several_files_are_ranked_as_each_by_itself() -> None:
     table = table_of(random.normal(size=(90, 8)).tolist(), random.integers(0, 9, 90).tolist())
     beside = [random.normal(size=(count, 8)) for count in (4, 1, 7)]
     files = [(each[:3], each) for each in beside]  # of the last not all are asked for
-    for found, (queries, others) in zip(rerank_files(files, table, k=20), files, strict=True):
+    for ranked, (queries, others) in zip(rerank_files(files, table, k=20), files, strict=True):
         rows, cosines = rerank(queries, others, table, k=20)
-        np.testing.assert_array_equal(found[0], rows)
-        np.testing.assert_allclose(found[1], cosines, atol=1e-6)
+        np.testing.assert_array_equal(ranked[0], rows)
+        np.testing.assert_allclose(ranked[1], cosines, atol=1e-6)
 
 
 # -- refused ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("queries", "candidates", "k", "said"),
+    ("queries", "candidates", "k", "complaint"),
     [
         (np.ones((1, 3)), np.ones((2, 4)), 1, r"\(1, 3\) and \(2, 4\)"),
         (np.ones(3), np.ones((2, 3)), 1, r"\(3,\)"),
@@ -156,8 +156,8 @@ def test_several_files_are_ranked_as_each_by_itself() -> None:
         (np.array([[np.inf, 1]]), np.ones((1, 2)), 1, "vector 0 has"),
     ],
 )
-def test_what_does_not_compare_is_refused(queries: np.ndarray, candidates: np.ndarray, k: int, said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_what_does_not_compare_is_refused(queries: np.ndarray, candidates: np.ndarray, k: int, complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
         nearest(queries, candidates, k)
 
 
@@ -190,13 +190,13 @@ def test_files_without_a_function_body_are_left_out_with_one_warning(encoder: En
     (tmp_path / "code.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
     for name in ("data.ll", "table.ll"):
         (tmp_path / name).write_text("@table = constant [2 x i32] [i32 1, i32 2]\n")
-    with pytest.warns(UnreadableIRWarning, match="^2 of 3 files have no function body and are left out$") as found:
+    with pytest.warns(UnreadableIRWarning, match="^2 of 3 files have no function body and are left out$") as caught:
         table = index(encoder, tmp_path, level="function")
-    assert (len(found), found[0].filename) == (1, __file__)
+    assert (len(caught), caught[0].filename) == (1, __file__)
     assert table.files == [str(tmp_path / "code.ll")]
-    told: list[MirencError] = []
-    assert len(index(encoder, tmp_path, failed=told.append)) == 1
-    assert [type(error) for error in told] == [NoFunctionBodyError] * 2
+    failures: list[MirencError] = []
+    assert len(index(encoder, tmp_path, failed=failures.append)) == 1
+    assert [type(error) for error in failures] == [NoFunctionBodyError] * 2
     (tmp_path / "code.ll").unlink()
     with pytest.raises(NoFunctionBodyError, match="none of 2 files has a function body"):
         index(encoder, tmp_path)
@@ -207,9 +207,9 @@ def test_an_index_of_functions_by_the_default_model_says_which_is_better(tmp_pat
     fast, best = (mirenc.load(name, cache=False) for name in (None, "mirenc-search"))
     with pytest.warns(
         SearchModelWarning, match=r"^mirenc-search was trained .* than mirenc-fast. .* mirenc\.load\('mirenc-search'\)$"
-    ) as told:
+    ) as caught:
         assert index(fast, tmp_path, level="function").maker.model == "mirenc-fast"
-    assert (len(told), told[0].filename) == (1, __file__)
+    assert (len(caught), caught[0].filename) == (1, __file__)
     index(fast, tmp_path)  # of modules it is the best; a warning would fail this test
     index(best, tmp_path, level="function")
     # Features are the default model's, so there is nothing to warn of.

@@ -22,7 +22,7 @@ def table_of(files: list[str], symbols: list[str]) -> VectorTable:
 
 
 @pytest.mark.parametrize(
-    ("query", "own"),
+    ("query", "expected"),
     [
         ("a/x.ll", [0]),
         ("./b/../b/x.ll", [1]),
@@ -33,10 +33,10 @@ def table_of(files: list[str], symbols: list[str]) -> VectorTable:
         ("-", [-1]),
     ],
 )
-def test_the_file_of_that_path(query: str, own: list[int]) -> None:
+def test_the_file_of_that_path(query: str, expected: list[int]) -> None:
     table = table_of(["a/x.ll", "b/x.ll", "x.ll", "a/xx.ll"], ["f", "f", "f", "f"])
-    assert own_rows(table, query, ["f"], range(4), "made") == own
-    assert own_rows(table, str(Path(query).absolute()), ["f"], range(4), "made") == own
+    assert own_rows(table, query, ["f"], range(4), "made") == expected
+    assert own_rows(table, str(Path(query).absolute()), ["f"], range(4), "made") == expected
 
 
 def test_symbols_match_one_to_one_in_their_order() -> None:
@@ -47,11 +47,11 @@ def test_symbols_match_one_to_one_in_their_order() -> None:
 def test_the_own_row_goes_first_unless_another_is_nearer() -> None:
     candidates = np.array([[1, 0], [2, 0], [0, 1], [3, 0]], dtype=np.float32)
     queries = np.array([[1, 0], [1, 0], [1, 0.1], [1, 0]], dtype=np.float32)
-    found = nearest(queries, candidates, 2)
-    assert found[0].tolist() == [[0, 1], [0, 1], [0, 1], [0, 1]]
-    rows, cosines = own_first(found, [3, 1, 2, -1], queries, candidates)
+    neighbours = nearest(queries, candidates, 2)
+    assert neighbours[0].tolist() == [[0, 1], [0, 1], [0, 1], [0, 1]]
+    rows, cosines = own_first(neighbours, [3, 1, 2, -1], queries, candidates)
     assert rows.tolist() == [[3, 0], [1, 0], [0, 1], [0, 1]]
-    np.testing.assert_array_equal(cosines, found[1])
+    np.testing.assert_array_equal(cosines, neighbours[1])
 
 
 @pytest.mark.parametrize("level", ["module", "function", "loop", "block", "instruction"])
@@ -62,7 +62,7 @@ def test_each_copy_of_a_file_finds_itself(encoder: Encoder, tmp_path: Path, leve
     for name in "abc":
         query = tmp_path / f"{name}.ll"
         embedding = encoder.embed_parts(query, level=level)
-        own = own_rows(table, str(query), [region.symbol for region in embedding.regions], range(len(table)))
-        assert own == [row for row, file in enumerate(table.files) if file == str(query)]
-        rows, _ = own_first(nearest(embedding.vector, table.vectors, 1), own, embedding.vector, table.vectors)
-        assert rows[:, 0].tolist() == own
+        file_rows = own_rows(table, str(query), [region.symbol for region in embedding.regions], range(len(table)))
+        assert file_rows == [row for row, file in enumerate(table.files) if file == str(query)]
+        rows, _ = own_first(nearest(embedding.vector, table.vectors, 1), file_rows, embedding.vector, table.vectors)
+        assert rows[:, 0].tolist() == file_rows

@@ -48,12 +48,16 @@ def test_vectors_that_were_written_are_read_to_the_bit(
         encoder.digest_in("plain" if level == "loop" else "O2"),
     )
     assert (table.level, table.maker.part, table.maker.whiten) == (level, part, True)
-    whole = VectorTable.of(table.maker, zip(FILES, singles, strict=True))
-    write_vectors(tmp_path / f"again{suffix}", whole)
-    for found in (table, read_vectors(tmp_path / f"again{suffix}")):
-        assert (found.maker, found.sources, found.source_row) == (whole.maker, whole.sources, whole.source_row)
-        assert found.labels == whole.labels
-        np.testing.assert_array_equal(found.vectors, whole.vectors)
+    complete = VectorTable.of(table.maker, zip(FILES, singles, strict=True))
+    write_vectors(tmp_path / f"again{suffix}", complete)
+    for stored in (table, read_vectors(tmp_path / f"again{suffix}")):
+        assert (stored.maker, stored.sources, stored.source_row) == (
+            complete.maker,
+            complete.sources,
+            complete.source_row,
+        )
+        assert stored.labels == complete.labels
+        np.testing.assert_array_equal(stored.vectors, complete.vectors)
 
 
 def test_a_table_of_nothing_is_written_too(encoder: Encoder, tmp_path: Path) -> None:
@@ -82,15 +86,15 @@ def test_parquet_is_written_as_rows_come(
 ) -> None:
     # Computed as what is written is: in a batch of files the last bit may differ.
     parts = [(file, encoder.embed_parts(file, level="loop")) for file in FILES]
-    whole = VectorTable.of(Maker.of(encoder, "loop"), parts, encoder.dimension)
-    assert len(whole) > 5
+    complete = VectorTable.of(Maker.of(encoder, "loop"), parts, encoder.dimension)
+    assert len(complete) > 5
     monkeypatch.setattr(vectors, "_ROW_GROUP", most)
-    found = read_vectors(write(encoder, tmp_path / "x.parquet", "loop"))
+    stored = read_vectors(write(encoder, tmp_path / "x.parquet", "loop"))
     assert pq.read_metadata(tmp_path / "x.parquet").num_row_groups == (1 if most > 5 else 2)
-    assert np.array_equal(found.vectors, whole.vectors)
-    assert (found.labels, found.files, found.sources) == (whole.labels, whole.files, whole.sources)
+    assert np.array_equal(stored.vectors, complete.vectors)
+    assert (stored.labels, stored.files, stored.sources) == (complete.labels, complete.files, complete.sources)
     # What ends with an error is no file, however much of it was written.
-    writer = VectorWriter(tmp_path / "y.parquet", whole.maker)
+    writer = VectorWriter(tmp_path / "y.parquet", complete.maker)
     writer.add(FILES[0], encoder.embed_parts(FILES[0], level="loop"))
     writer.__exit__(KeyError, KeyError(), None)
     assert [path.name for path in tmp_path.iterdir()] == ["x.parquet"]

@@ -89,8 +89,8 @@ def build(target: str, *words: str) -> str:
 def test_an_index_and_a_report_of_what_a_change_did(project: Path, generator: str) -> None:
     done = configure(generator=generator)
     assert done.returncode == 0, done.stderr
-    said = build("parts_index")
-    assert "without IR, and left out: three.s" in said
+    printed = build("parts_index")
+    assert "without IR, and left out: three.s" in printed
     table = read_vectors("build/parts.npz")
     assert [*zip(table.files, table.names, strict=True)] == [
         ("parts.ir/one.c.bc", "one"),
@@ -115,7 +115,7 @@ def test_the_objects_are_those_of_a_build_without_it(project: Path) -> None:
 
     configure()
     build("parts")
-    found = objects()
+    before = objects()
     assert [*Path("build").rglob("*.bc")]
     shutil.rmtree("build")
     lists = Path("CMakeLists.txt")
@@ -123,7 +123,7 @@ def test_the_objects_are_those_of_a_build_without_it(project: Path) -> None:
     configure()
     build("parts")
     assert not [*Path("build").rglob("*.bc")]
-    assert objects() == found
+    assert objects() == before
 
 
 @pytest.mark.needs("clang-19", "ninja")

@@ -64,22 +64,22 @@ CALLS = {
 
 
 @pytest.mark.needs("clang")
-@pytest.mark.parametrize("made", CALLS)
-def test_a_build_is_as_without_it_and_has_ir(project: Path, made: str) -> None:
+@pytest.mark.parametrize("outputs", CALLS)
+def test_a_build_is_as_without_it_and_has_ir(project: Path, outputs: str) -> None:
     out = project / "out"
     out.mkdir()
     (out / "source.txt").write_text("int one(void) { return 1; }\n")
     (project / "words").write_text("-c 'a.c' -DNAME=\\\"x\\\"\n")
     clang = find_compiler("cl")[0]
-    alone = ended([clang, *shlex.split(CALLS[made])])
+    alone = ended([clang, *shlex.split(CALLS[outputs])])
     expected = files(project)
     for name in expected.keys() - SOURCES.keys() - {"words", "out/source.txt"}:
         (project / name).unlink()
-    done = cc("--", clang, *shlex.split(CALLS[made]))
+    done = cc("--", clang, *shlex.split(CALLS[outputs]))
     assert (done.returncode, done.stdout, done.stderr) == (0, alone.stdout, alone.stderr)
-    found = files(project)
-    assert {name for name in found if name.endswith(".bc")} == set(made.split())
-    assert {name: data for name, data in found.items() if not name.endswith(".bc")} == expected
+    written = files(project)
+    assert {name for name in written if name.endswith(".bc")} == set(outputs.split())
+    assert {name: data for name, data in written.items() if not name.endswith(".bc")} == expected
 
 
 @pytest.mark.needs("clang")
@@ -100,9 +100,9 @@ def test_a_folder_of_objects_with_ir_is_read_without_a_word(project: Path) -> No
     assert cc(find_compiler("cl")[0], "-c", "a.c", "b.cc").returncode == 0
     for name in SOURCES:
         (project / name).unlink()
-    said: list[str] = []
-    assert [one.name for one in expand_inputs([project], said.append)] == [f"{project}/a.o.bc", f"{project}/b.o.bc"]
-    assert said == []
+    reported: list[str] = []
+    assert [one.name for one in expand_inputs([project], reported.append)] == [f"{project}/a.o.bc", f"{project}/b.o.bc"]
+    assert reported == []
 
 
 @pytest.mark.needs("clang")
@@ -278,6 +278,6 @@ def test_meson(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", f"{shlex.quote(sys.executable)} -m mirenc cc {find_compiler('cl')[0]}")
     assert ended(["meson", "setup", "build"]).returncode == 0
     assert ended(["ninja", "-C", "build"]).returncode == 0
-    found = {path.relative_to(project / "build").as_posix() for path in project.rglob("*.bc")}
-    assert found == {"prog.p/a.c.o.bc", "prog.p/main.c.o.bc"}
+    bitcode = {path.relative_to(project / "build").as_posix() for path in project.rglob("*.bc")}
+    assert bitcode == {"prog.p/a.c.o.bc", "prog.p/main.c.o.bc"}
     assert os.access(project / "build" / "prog", os.X_OK)

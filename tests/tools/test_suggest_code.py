@@ -119,8 +119,8 @@ def test_code_that_passes_leave_alone_is_refused(tmp_path: Path) -> None:
     unoptimised = SMALL.replace("minsize nounwind optsize", "noinline nounwind optnone")
     with pytest.raises(ForeignIRError, match=r"every function is marked optnone, as -O0 does.*Compile with: clang -Oz"):
         read_code(written(tmp_path, unoptimised))
-    some = SMALL.replace("@helper(i32 %x) #0", "@helper(i32 %x) noinline optnone")
-    assert read_code(written(tmp_path, some)).remarks == (
+    without_passes = SMALL.replace("@helper(i32 %x) #0", "@helper(i32 %x) noinline optnone")
+    assert read_code(written(tmp_path, without_passes)).remarks == (
         "1 of 2 functions are marked optnone: passes leave them alone",
     )
 
@@ -141,8 +141,8 @@ def test_what_clang_has_still_to_instrument_is_refused(tmp_path: Path, added: st
 
 
 def test_what_only_names_a_sanitizer_is_taken(tmp_path: Path) -> None:
-    kept = SMALL.replace("nounwind", "nosanitize_bounds").replace("@counter", "@sanitize_address")
-    assert read_code(written(tmp_path, kept + '@s = constant [5 x i8] c"!llvm"\n')).remarks == ()
+    named_only = SMALL.replace("nounwind", "nosanitize_bounds").replace("@counter", "@sanitize_address")
+    assert read_code(written(tmp_path, named_only + '@s = constant [5 x i8] c"!llvm"\n')).remarks == ()
 
 
 @pytest.mark.needs("clang")  # zig cc's -Oz is -Os
@@ -201,8 +201,8 @@ def test_kernels_too_are_what_oz_begins_with(
 def test_the_compiler_that_was_asked_for_is_told(tmp_path: Path) -> None:
     source = tmp_path / "one.c"
     source.write_text("int one(void) { return 1; }\n", encoding="utf-8")
-    (own,) = find_compiler("cl")
-    path = str(shutil.which(own))
+    (compiler,) = find_compiler("cl")
+    path = str(shutil.which(compiler))
     assert read_code(source, options=ReadOptions(compiler=path)).preparation().startswith(f"{path} -Oz ")
 
 

@@ -40,12 +40,12 @@ def test_the_shipped_lists_are_those_that_did_best_together_in_training(head: Ta
 
 def test_what_people_try_is_among_them() -> None:
     oz = [step.text for step in steps(parse(expanded("Oz")))]
-    hoist, sink, both, alone = ([step.text for step in steps(parse(one.pipeline))] for one in IDEAS[2:])
+    hoist, sink, hoist_and_sink, alone = ([step.text for step in steps(parse(one.pipeline))] for one in IDEAS[2:])
     assert [one.pipeline for one in IDEAS[:2]] == [level("Os"), f"{level('Oz')},{level('Oz')}"]
     at = oz.index("early-cse<memssa>") + 1
     assert hoist == [*oz[:at], "gvn-hoist", *oz[at:]]
     assert (sink[at], sink[at + 2 :]) == ("gvn-sink", oz[at:])
-    assert both == [*sink[:at], "gvn-hoist", *sink[at:]]
+    assert hoist_and_sink == [*sink[:at], "gvn-hoist", *sink[at:]]
     assert "inline" in oz
     assert alone == [one for one in oz if one != "inline"]
 

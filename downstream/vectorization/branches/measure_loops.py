@@ -43,11 +43,11 @@ def main() -> None:
 
 def told_structures() -> list[KernelText]:
     """Those of this folder, and the generator's whose branch follows a percentage."""
-    own = [text for family in read_folder(HERE / "kernels", _KEYS).values() for text in family]
+    texts = [text for family in read_folder(HERE / "kernels", _KEYS).values() for text in family]
     for text in structures()["conditional"]:
         if {"n: percent", "n: flags P"} & set(text.data.values()) and "P" in text.words and text.name != "select":
-            own.append(replace(text, words={**text.words, "P": ("rate",)}))
-    return own
+            texts.append(replace(text, words={**text.words, "P": ("rate",)}))
+    return texts
 
 
 def drawn(draw: int) -> Iterator[tuple[MeasuredKernel, str]]:

@@ -23,17 +23,17 @@ def main() -> None:
     data = get_task("vectorization").load(HERE)
     loops: dict[str, dict[str, int]] = defaultdict(dict)
     for row, sample in enumerate(data.samples):
-        found = re.fullmatch(r"(.*-\d+) (\d+%(?: in a run)?) \w+", sample.name)
-        assert found is not None
-        loops[found[1]][found[2]] = row
-    whole = {name: rows for name, rows in loops.items() if len(rows) == len(RATES)}
+        match = re.fullmatch(r"(.*-\d+) (\d+%(?: in a run)?) \w+", sample.name)
+        assert match is not None
+        loops[match[1]][match[2]] = row
+    complete = {name: rows for name, rows in loops.items() if len(rows) == len(RATES)}
     label, paid = (
         np.log(table / base[:, None]) for table, base in ((data.known, data.baseline), (data.paid, data.paid_baseline))
     )
     label = np.where(np.isfinite(label), label, np.inf)
     gains: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     group = []
-    for rows in whole.values():
+    for rows in complete.values():
         group += [data.group[next(iter(rows.values()))]]
         every = label[[*rows.values()]].mean(axis=0).argmin()
         half = label[[rows["50%"], rows["50% in a run"]]].mean(axis=0).argmin()
@@ -53,7 +53,7 @@ def main() -> None:
         low, high = group_interval(mean, np.array(group), statistic=np.exp)
         cells = [f"{geometric_mean(np.exp(gains[rule][rate])):.3f}" if rate in rates else "" for rate in RATES]
         lines.append([title, f"{np.exp(mean.mean()):.3f} [{low:.3f}, {high:.3f}]", *cells])
-    header = ["over LLVM's choice", f"mean of {len(whole)} loops", *RATES]
+    header = ["over LLVM's choice", f"mean of {len(complete)} loops", *RATES]
     (HERE.parent / "branch_worth.json").write_text(
         f"{json.dumps({'lines': [header, *lines]}, indent=1)}\n", encoding="utf-8"
     )

@@ -32,8 +32,8 @@ def main() -> None:
     data = mirenc.get_task("vectorization").load(HERE)
     tables = look_ahead_tables(head.task, data, encoder, None)
     lines = []
-    for title, told in (("nothing", False), ("trip count", True)):
-        preference = np.array([_asked(head, data, tables, row, told) for row in range(len(data))])
+    for title, knows_trips in (("nothing", False), ("trip count", True)):
+        preference = np.array([_asked(head, data, tables, row, knows_trips) for row in range(len(data))])
         preference = np.where(np.isfinite(data.known), np.maximum(preference, np.finfo(float).tiny), 0.0)
         for margin in MARGINS:
             raised = preference.copy()
@@ -46,13 +46,13 @@ def main() -> None:
     print(*lines, sep="\n")
 
 
-def _asked(head: TaskHead, data: TaskData, tables: Float64, row: int, told: bool) -> Float64:
+def _asked(head: TaskHead, data: TaskData, tables: Float64, row: int, knows_trips: bool) -> Float64:
     """Preferences (K,) of one sample; without a trip count for each of those that may be, in the mean."""
     sample, default = data.samples[row], data.space.default
     context = sample.context[: len(head.task.context.names)]
     encoded = head.task.context.encode(hide_context(head.task, context, ("trip_count",)))
     settings = Settings(data.encoder(data.space.settings), np.arange(len(data.space))[None, :])
-    counts = (float(sample.run["trip_count"]),) if told else TRIP_COUNTS
+    counts = (float(sample.run["trip_count"]),) if knows_trips else TRIP_COUNTS
     one = (settings, tables[row][None], np.array([default]))
     views = [look_ahead_settings(*one, np.array([float(count)])) for count in counts]
     columns = np.concatenate([encoded, default_columns(tables[row], default)])[None, :]

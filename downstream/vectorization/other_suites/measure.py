@@ -167,18 +167,18 @@ class Suite:
     include: tuple[str, ...]
 
 
-def _pixels(found: re.Match[str], repeats: int) -> str:
-    return _PIXELS.format(repeats=repeats, mask="mask" if found["name"].endswith("_ca") else "0")
+def _pixels(match: re.Match[str], repeats: int) -> str:
+    return _PIXELS.format(repeats=repeats, mask="mask" if match["name"].endswith("_ca") else "0")
 
 
-def _audio(found: re.Match[str], repeats: int) -> str:
-    return _AUDIO.format(repeats=repeats, real=int(found["name"].startswith("Float32")))
+def _audio(match: re.Match[str], repeats: int) -> str:
+    return _AUDIO.format(repeats=repeats, real=int(match["name"].startswith("Float32")))
 
 
-def _vectors(found: re.Match[str], repeats: int) -> str:
+def _vectors(match: re.Match[str], repeats: int) -> str:
     """Vectors in the order of the parameters, four to an array, and a number for each other one."""
     place, words = itertools.count(), []
-    for parameter in found["parameters"].split(","):
+    for parameter in match["parameters"].split(","):
         kind = re.sub(r"\s*\w+\s*$", "", parameter.strip()).replace(" ", "")
         vector = f"V[{next(place)}]"
         if kind == "N_Vector*":
@@ -190,12 +190,12 @@ def _vectors(found: re.Match[str], repeats: int) -> str:
     call = f"call({', '.join(words)})"
     text = _VECTORS.format(
         repeats=repeats,
-        function=found["name"],
-        call=call if found["returns"] == "void" else f"result = {call}",
+        function=match["name"],
+        call=call if match["returns"] == "void" else f"result = {call}",
     )
     return text.replace(
         "const char mirenc_types",
-        f"{found['returns']} {found['name']}({found['parameters']});\nconst char mirenc_types",
+        f"{match['returns']} {match['name']}({match['parameters']});\nconst char mirenc_types",
     )
 
 
@@ -249,27 +249,30 @@ def write_configuration(sources: Path) -> None:
 
 def functions(suite: Suite, text: str) -> Iterator[re.Match[str]]:
     """Definitions of a file in their order; one that a macro makes has two."""
-    for found in re.finditer(suite.function, text, re.MULTILINE):
-        if mode := found.groupdict().get("mode"):
+    for match in re.finditer(suite.function, text, re.MULTILINE):
+        if mode := match.groupdict().get("mode"):
             for end in ("u", "ca"):
-                made = re.search(rf"combine_(?P<name>{mode}_{end})", f"combine_{mode}_{end}")
-                assert made is not None
-                yield made
+                named = re.search(rf"combine_(?P<name>{mode}_{end})", f"combine_{mode}_{end}")
+                assert named is not None
+                yield named
         else:
-            yield found
+            yield match
 
 
 def trimmed(text: str, name: str) -> str:
     """A file without the functions that one does not reach, and with that one open to others."""
-    found = {match["name"]: match for match in _DEFINITION.finditer(text)}
-    reached, work = set(), [found[name][0] if name in found else text[text.index("#define PDF_SEP") :].split("\n\n")[0]]
-    if name not in found:
-        work.append(" ".join(one for one in found if one.startswith("blend_")))
+    definitions = {match["name"]: match for match in _DEFINITION.finditer(text)}
+    reached, work = (
+        set(),
+        [definitions[name][0] if name in definitions else text[text.index("#define PDF_SEP") :].split("\n\n")[0]],
+    )
+    if name not in definitions:
+        work.append(" ".join(one for one in definitions if one.startswith("blend_")))
     while work:
-        new = {word for word in re.findall(r"\w+", work.pop()) if word in found} - reached
+        new = {word for word in re.findall(r"\w+", work.pop()) if word in definitions} - reached
         reached |= new
-        work += [found[one][0] for one in new]
-    for one, match in found.items():
+        work += [definitions[one][0] for one in new]
+    for one, match in definitions.items():
         if one not in reached:
             text = text.replace(match[0], "")
     mode = re.sub(r"^combine_|_u$|_ca$", "", name)
@@ -287,12 +290,12 @@ def chosen(suite: Suite, sources: Path) -> list[MeasuredKernel]:
     flags = flags_of(suite)
     toolchain = replace(method.find_compiler(None), cflags=flags)
     kernels = []
-    for found in functions(suite, text):
-        name = f"combine_{found['name']}" if found.string is not text else found["name"]
-        own = trimmed(text, name)
+    for match in functions(suite, text):
+        name = f"combine_{match['name']}" if match.string is not text else match["name"]
+        code = trimmed(text, name)
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder, path.name)
-            copy.write_text(own, encoding="utf-8")
+            copy.write_text(code, encoding="utf-8")
             try:
                 module = parse_ir(
                     compile_source(copy, "c", compiler=toolchain.compiler, cflags=flags, dialect=SCALAR_LOOPS)
@@ -301,22 +304,22 @@ def chosen(suite: Suite, sources: Path) -> list[MeasuredKernel]:
             except MirencError as error:
                 print(suite.name, name, error, file=sys.stderr)
                 continue
-        kernels.append((name, own, loops, found))
+        kernels.append((name, code, loops, match))
     step = -(-len(kernels) // MOST) or 1
     print(suite.name, len(kernels), "functions, every", step, file=sys.stderr)
     taken = []
-    for place, (name, own, loops, found) in enumerate(kernels[::step]):
+    for place, (name, code, loops, match) in enumerate(kernels[::step]):
         size = SIZES[place % 2]
         percent = "i * 5 < n * 2 ? 0 : i * 5 < n * 4 ? 50 : 90" if place // 2 % 2 else "next() % 100"
         head = _HEAD.format(percent=percent, function=name, size=size)
-        driver = head + suite.driver(found, WORK // size)
+        driver = head + suite.driver(match, WORK // size)
         for loop in loops:
             kernel = MeasuredKernel(
                 name=f"{name}:{loop.line}",
                 group=f"{suite.name} {name}",
                 family=suite.name,
                 language="c",
-                source=own,
+                source=code,
                 driver=driver,
                 function=name,
                 line=loop.line,
@@ -334,12 +337,12 @@ def main() -> None:
     sources, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     write_configuration(sources)
     os.chdir(sources)
-    kept = folder / "kernels.json"
-    if not kept.is_file():
+    kernels_file = folder / "kernels.json"
+    if not kernels_file.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         kernels = [asdict(kernel) for suite in SUITES for kernel in chosen(suite, sources)]
-        kept.write_text(json.dumps(kernels), encoding="utf-8")
-    samples = [(MeasuredKernel(**fields), PART) for fields in json.loads(kept.read_text(encoding="utf-8"))]
+        kernels_file.write_text(json.dumps(kernels), encoding="utf-8")
+    samples = [(MeasuredKernel(**fields), PART) for fields in json.loads(kernels_file.read_text(encoding="utf-8"))]
     timed(samples, folder, compile_only="--compile-only" in sys.argv, cflags=flags_of(*SUITES))
 
 

@@ -86,8 +86,8 @@ def test_a_crate_comes_from_its_binary_package(
     words = ("--compilers", "rustc", "--levels", "O0", "Oz", "--packages", "librust-count-up-dev")
     compile_pairs(monkeypatch, tmp_path, *words)
     with IRFolder(tmp_path / "out" / "rustc") as folder:
-        kept = [(each.file, each.language, each.compiler, each.version, each.opt_level) for each in folder.kept()]
-    assert kept == [("src/lib.rs", "rust", "rustc", "0.3.1-2", level) for level in ("O0", "Oz")]
+        records = [(each.file, each.language, each.compiler, each.version, each.opt_level) for each in folder.kept()]
+    assert records == [("src/lib.rs", "rust", "rustc", "0.3.1-2", level) for level in ("O0", "Oz")]
     assert sorted(path.name for path in (tmp_path / "work/librust-count-up-dev/src").iterdir()) == ["src"]
     calls = fake_tools.calls()
     assert [call[-2:] for call in calls if call[0] == "apt-get"] == [["download", "librust-count-up-dev"]]

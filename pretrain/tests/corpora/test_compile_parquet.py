@@ -91,12 +91,12 @@ def test_each_row_is_one_record(parquet: Parquet, tmp_path: Path) -> None:
 def test_row_groups_that_are_known_are_not_read(parquet: Parquet, tmp_path: Path) -> None:
     rows = [(f"p{n}", BITCODE + bytes([n]), "c") for n in range(6)]
     path = parquet(rows)
-    whole, _ = unpack(path, tmp_path / "whole")
+    unpacked, _ = unpack(path, tmp_path / "whole")
     log = (tmp_path / "whole" / "log.jsonl").read_text().splitlines(keepends=True)
     shutil.copytree(tmp_path / "whole", tmp_path / "stopped")
     (tmp_path / "stopped" / "log.jsonl").write_text("".join(log[:3]))
     again, done = unpack(path, tmp_path / "stopped")
-    assert again == whole
+    assert again == unpacked
     assert done == 4  # the second and the third group of two
     assert unpack(path, tmp_path / "whole")[1] == 0
 
@@ -126,8 +126,8 @@ def test_content_declared_as_large_binary_or_text(parquet: Parquet, tmp_path: Pa
         content = pyarrow.array([b"BC\xc0\xde" + name.encode()], pyarrow.large_binary()).view(kind)
         parquet([("p", b"", "c")], name, content=content)
     unpack(tmp_path, tmp_path / "ir")
-    found = {p.name: p.read_bytes() for p in (tmp_path / "ir").rglob("*.bc")}
-    assert found == {
+    contents = {p.name: p.read_bytes() for p in (tmp_path / "ir").rglob("*.bc")}
+    assert contents == {
         "a.parquet__00000000.bc": BITCODE + b"a.parquet",
         "b.parquet__00000000.bc": BITCODE + b"b.parquet",
     }
@@ -155,11 +155,11 @@ def test_a_file_that_changed_is_read_again_and_files_of_one_name_stay_apart(parq
     parquet([("three", BITCODE + b"new", "c")], "c/train.parquet")
     (tmp_path / "rust/train.parquet").unlink()
     unpack(tmp_path, tmp_path / "ir")
-    found = [path.relative_to(tmp_path / "ir").as_posix() for path in (tmp_path / "ir").rglob("*.bc")]
-    assert found == ["three/unknown/c__train.parquet__00000000.bc"]
-    (tmp_path / "ir" / found[0]).unlink()
+    files = [path.relative_to(tmp_path / "ir").as_posix() for path in (tmp_path / "ir").rglob("*.bc")]
+    assert files == ["three/unknown/c__train.parquet__00000000.bc"]
+    (tmp_path / "ir" / files[0]).unlink()
     unpack(tmp_path, tmp_path / "ir")
-    assert (tmp_path / "ir" / found[0]).is_file()
+    assert (tmp_path / "ir" / files[0]).is_file()
 
 
 def test_where_nothing_is_bitcode_it_says_so(parquet: Parquet, tmp_path: Path) -> None:

@@ -43,17 +43,17 @@ def build(tmp_path: Path) -> Build:
     def run(text: str, out: str = "ir", work: str = "work", levels: list[str] | None = None) -> list[str]:
         path = tmp_path / "recipe.toml"
         path.write_text(text, encoding="utf-8")
-        said: list[str] = []
+        reported: list[str] = []
         with IRFolder(tmp_path / out) as folder:
             compile_recipe(
-                read_recipe(path), folder, tmp_path / work, Choices(levels=levels), jobs=2, report=said.append
+                read_recipe(path), folder, tmp_path / work, Choices(levels=levels), jobs=2, report=reported.append
             )
-        return said
+        return reported
 
     return run
 
 
-def kept(folder: Path) -> list[IRRecord]:
+def records_of(folder: Path) -> list[IRRecord]:
     with IRFolder(folder) as opened:
         return opened.kept()
 
@@ -151,7 +151,7 @@ def test_the_command_makes_a_folder_that_follows_its_recipe(
     path.write_text("[[package]]\nname = 'beta'\n", encoding="utf-8")
     debian.main()
     assert ir_of(out) == {"beta/O2/b.c.ll"}
-    assert [row.project for row in kept(out)] == ["beta"]
+    assert [row.project for row in records_of(out)] == ["beta"]
     path.write_text("[[package]]\nname = 'sqlite3'\n", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"sqlite3 is reserved for evaluation\. Remove it"):
         debian.main()
@@ -163,20 +163,20 @@ def test_where_nothing_becomes_ir_it_says_so_and_begins_anew(
     archive("alpha", {"a.c": "#error"})
     path = tmp_path / "recipe.toml"
     path.write_text("[[package]]\nname = 'alpha'\n", encoding="utf-8")
-    given = {"choices": Choices(["O2"]), "jobs": 1, "report": [].append}
+    options = {"choices": Choices(["O2"]), "jobs": 1, "report": [].append}
     with pytest.raises(IRFileError, match=r"ir: nothing became IR. .*log.jsonl has a line for each try"):
-        make_ir(read_recipe(path), tmp_path / "ir", **given)
+        make_ir(read_recipe(path), tmp_path / "ir", **options)
     (tmp_path / "ir-work/alpha/src/a.c").write_text("int a;")
-    make_ir(read_recipe(path), tmp_path / "ir", **given)
+    make_ir(read_recipe(path), tmp_path / "ir", **options)
     assert ir_of(tmp_path / "ir") == {"alpha/O2/a.c.ll"}
 
 
 def test_the_committed_recipes_are_read() -> None:
     recipes = sorted((REPOSITORY / "pretrain").glob("debian*.toml"))
-    found = {path.stem: len(read_recipe(path).packages) for path in recipes}
-    assert found["debian"] > 130
-    assert found["debian-small"] > 100
-    assert found["debian-tiny"] == 10
+    packages = {path.stem: len(read_recipe(path).packages) for path in recipes}
+    assert packages["debian"] > 130
+    assert packages["debian-small"] > 100
+    assert packages["debian-tiny"] == 10
 
 
 def test_limits_of_a_recipe(tmp_path: Path) -> None:
@@ -195,13 +195,13 @@ def test_packages_are_fetched_once_and_compiled(
     archive("alpha", {"src/a.c": "int a;", "src/bad.c": "#error", "include/a.h": ""})
     archive("beta", {"b.c": "int b;"})
     text = "[[package]]\nname = 'alpha'\n[[package]]\nname = 'gone'\n[[package]]\nname = 'beta'\n"
-    said = build(text, levels=["O0", "O2"])
-    found = [(row.project, row.version, row.file, row.opt_level) for row in kept(tmp_path / "ir")]
+    reported = build(text, levels=["O0", "O2"])
+    compiled = [(row.project, row.version, row.file, row.opt_level) for row in records_of(tmp_path / "ir")]
     files = (("alpha", "src/a.c"), ("beta", "b.c"))
-    assert found == [(project, "1.5", file, level) for project, file in files for level in ("O0", "O2")]
-    assert "gone: no usable source archive: E: Unable to find a source package for gone" in said
-    assert "alpha 1.5: 1 of 2 sources are in, 1 failed now; corpus 0 MB" in said
-    assert "    1 x src/bad.c:1:2: error: told so" in said
+    assert compiled == [(project, "1.5", file, level) for project, file in files for level in ("O0", "O2")]
+    assert "gone: no usable source archive: E: Unable to find a source package for gone" in reported
+    assert "alpha 1.5: 1 of 2 sources are in, 1 failed now; corpus 0 MB" in reported
+    assert "    1 x src/bad.c:1:2: error: told so" in reported
     before = fake_tools.calls()
     build(text, levels=["O0", "O2"])
     again = fake_tools.calls()[len(before) :]
@@ -245,7 +245,7 @@ def test_sources_in_place_need_no_apt_get(
     (fake_tools.folder / "apt-get").unlink()
     write_tree(tmp_path / "work" / "alpha" / "src", {"a.c": "int a;"})
     build("[[package]]\nname = 'alpha'\n", levels=["O2"])
-    assert [(row.file, row.version) for row in kept(tmp_path / "ir")] == [("a.c", "")]
+    assert [(row.file, row.version) for row in records_of(tmp_path / "ir")] == [("a.c", "")]
 
 
 def test_files_and_prepare_come_before_compiling(archive: Archive, build: Build, tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ include = ["f/*", "c/a.c"]
 prepare = "echo >> c/made.c"
 """
     build(recipe, levels=["O2"])
-    assert [(row.file, row.language) for row in kept(tmp_path / "ir")] == [
+    assert [(row.file, row.language) for row in records_of(tmp_path / "ir")] == [
         ("c/a.c", "c"),
         ("c/made.c", "c"),
         ("f/b.f90", "fortran"),
@@ -316,7 +316,7 @@ def test_files_are_not_written_through_a_link_of_the_archive(tmp_path: Path) -> 
 def test_a_failing_prepare_is_reported_and_not_fatal(archive: Archive, build: Build, tmp_path: Path) -> None:
     archive("alpha", {"a.c": "int a;"})
     assert "alpha: `false` failed; going on without" in build("[[package]]\nname = 'alpha'\nprepare = 'false'\n")
-    assert len(kept(tmp_path / "ir")) >= 2
+    assert len(records_of(tmp_path / "ir")) >= 2
 
 
 # -- which files, and how ------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ exclude = ["src/old/*"]
 keep_folders = ["fuzz"]
 """
     build(recipe, levels=["O2"])
-    assert [row.file for row in kept(tmp_path / "ir")] == ["fuzz/f.c", "src/a.c"]
+    assert [row.file for row in records_of(tmp_path / "ir")] == ["fuzz/f.c", "src/a.c"]
 
 
 def test_a_command_has_what_the_recipe_says(archive: Archive, build: Build, fake_tools: FakeTools) -> None:
@@ -371,7 +371,7 @@ def test_two_compilers_take_turns_by_file(
 ) -> None:
     archive("alpha", {f"f{number}.c": f"int x{number};" for number in range(20)})
     build("[[package]]\nname = 'alpha'\n", levels=["O0", "O2"])
-    by = {(row.file, row.compiler) for row in kept(tmp_path / "ir")}
+    by = {(row.file, row.compiler) for row in records_of(tmp_path / "ir")}
     assert len(by) == 20  # both levels by the same one
     assert {compiler for _, compiler in by} == {"clang-14", "clang-19"}
     # By hand: printf alpha/f0.c | sha256sum; the 16th hexadecimal digit is a, so the number is even.
@@ -395,16 +395,16 @@ def test_the_cap_counts_sources_that_are_in(archive: Archive, build: Build, tmp_
     # The first chunk of 24 brings about 12; what fails does not count.
     archive("beta", {f"f{n}.c": "#error" if n % 2 else f"int y{n};" for n in range(100)})
     build("[[package]]\nname = 'alpha'\ncap = 30\n[[package]]\nname = 'beta'\ncap = 30\n", levels=["O2"])
-    counts = Counter(row.project for row in kept(tmp_path / "ir"))
+    counts = Counter(row.project for row in records_of(tmp_path / "ir"))
     assert counts["alpha"] == 30
     assert 15 < counts["beta"] <= 30
 
 
 def test_a_package_whose_first_chunk_fails_is_dropped(archive: Archive, build: Build, fake_tools: FakeTools) -> None:
     archive("alpha", {f"f{n}.c": "#error" for n in range(60)})
-    said = build("[[package]]\nname = 'alpha'\n", levels=["O2"])
+    reported = build("[[package]]\nname = 'alpha'\n", levels=["O2"])
     assert len(compilations(fake_tools)) == 24
-    assert "alpha 1.5: 0 of 60 sources are in, 24 failed now; corpus 0 MB" in said
+    assert "alpha 1.5: 0 of 60 sources are in, 24 failed now; corpus 0 MB" in reported
 
 
 def test_project_and_corpus_end_at_their_bytes(archive: Archive, build: Build, tmp_path: Path) -> None:
@@ -412,7 +412,7 @@ def test_project_and_corpus_end_at_their_bytes(archive: Archive, build: Build, t
         archive(name, {f"f{n}.c": f"{name} {n} {'x' * 1000}" for n in range(60)})
     packages = "".join(f"[[package]]\nname = '{name}'\n" for name in ("alpha", "beta", "gamma"))
     build(f"max_project_bytes = 30_000\nmax_bytes = 60_000\n{packages}", levels=["O2"])
-    counts = Counter(row.project for row in kept(tmp_path / "ir"))
+    counts = Counter(row.project for row in records_of(tmp_path / "ir"))
     # A chunk of 24 files is about 26 kB: a project takes two of them, and after four the corpus is past its limit.
     assert counts == {"alpha": 48, "beta": 24}
 
@@ -429,4 +429,4 @@ def test_a_build_stopped_inside_a_chunk_ends_as_a_whole_one(archive: Archive, bu
         out.mkdir()
         (out / "log.jsonl").write_text("".join(lines[:count]) + lines[count][:30])
         build(text, out=out.name, levels=["O2"])
-        assert kept(out) == kept(tmp_path / "whole")
+        assert records_of(out) == records_of(tmp_path / "whole")

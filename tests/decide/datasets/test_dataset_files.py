@@ -86,9 +86,9 @@ def test_missing_parts_are_named(tmp_path: Path) -> None:
 
 
 def test_an_archive_reads_the_same_from_each_layout(there: Path) -> None:
-    found = read_archive(there / "toy", "kernels")
-    assert found == KERNELS
-    assert list(found) == sorted(found)
+    kernels = read_archive(there / "toy", "kernels")
+    assert kernels == KERNELS
+    assert list(kernels) == sorted(kernels)
 
 
 @pytest.mark.parametrize("prefix", ["kernels/", "./kernels/", ""])

@@ -40,7 +40,7 @@ def test_a_fetched_dataset_is_the_published_one(root: Path, site: Site) -> None:
 def test_what_is_there_is_not_fetched_again(there: Path, site: Site) -> None:
     assert plan_fetch("toy", there).wanted == ()
     assert fetch_toy(there) == {}
-    assert not site.asked
+    assert not site.requested
 
 
 def test_a_stopped_run_goes_on(root: Path, site: Site) -> None:
@@ -48,7 +48,7 @@ def test_a_stopped_run_goes_on(root: Path, site: Site) -> None:
     (folder / "kernels" / "b.ll").unlink()
     (folder / "table.csv").write_bytes(b"kernel,co")
     assert fetch_toy(root) == {}
-    assert site.asked == {"kernels/b.ll": 1, "table.csv": 1}
+    assert site.requested == {"kernels/b.ll": 1, "table.csv": 1}
     assert (folder / "table.csv").read_bytes() == CONTENT["table.csv"]
 
 
@@ -63,7 +63,7 @@ def test_a_packed_archive_with_a_fault_is_replaced_whole(root: Path, site: Site)
     path = write_packed(root / "toy") / "kernels.tar.xz"
     write_tar(path, {name: CONTENT[name] for name in ("kernels/a.ll", "kernels/c.ll")})
     assert fetch_toy(root) == {}
-    assert site.asked == {"kernels/a.ll": 1, "kernels/b.ll": 1, "kernels/c.ll": 1}
+    assert site.requested == {"kernels/a.ll": 1, "kernels/b.ll": 1, "kernels/c.ll": 1}
     assert {finding.status for finding in verify("toy", root)} == {"ok"}
 
 
@@ -124,7 +124,7 @@ def test_a_folder_that_cannot_be_written_to_is_told(root: Path, site: Site) -> N
     (root / "file").write_bytes(b"")
     with pytest.raises(DatasetError, match=r"cannot be written to .* MIRENC_DATA"):
         fetch_toy(root / "file")
-    assert not site.asked
+    assert not site.requested
 
 
 def test_without_requests_the_extra_is_named(root: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,13 +68,13 @@ def test_nothing_there_is_an_error(root: Path) -> None:
 
 def test_the_hash_follows_what_is_read_and_nothing_else(root: Path) -> None:
     folder = write_plain(root / "toy")
-    whole = content_hash("toy", root)
+    digest = content_hash("toy", root)
     (folder / "notes.txt").write_bytes(b"mine")
-    assert content_hash("toy", root) == whole
+    assert content_hash("toy", root) == digest
     (folder / "kernels" / "d.ll").write_bytes(b"")
     more = content_hash("toy", root)
     (folder / "table.csv").write_bytes(b"kernel,cost\n")
-    assert len({whole, more, content_hash("toy", root)}) == 3
+    assert len({digest, more, content_hash("toy", root)}) == 3
 
 
 def test_the_published_hash_is_that_of_published_data(there: Path) -> None:

@@ -70,7 +70,7 @@ class Site:
 
     address: str = ""
     answers: dict[str, bytes | None] = field(default_factory=dict)
-    asked: Counter[str] = field(default_factory=Counter)
+    requested: Counter[str] = field(default_factory=Counter)
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def serve() -> Iterator[Site]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            site.asked[self.path.removeprefix("/v1/")] += 1
+            site.requested[self.path.removeprefix("/v1/")] += 1
             if self.path not in site.answers:
                 self.send_error(404)
                 return

@@ -20,11 +20,11 @@ def reducer(context: int, components: int, rows: np.ndarray = FEATURES) -> Reduc
 
 def test_components_are_those_of_scikit_learn() -> None:
     head = reducer(2, 4)
-    asked = FEATURES[::-1] * 2
-    reduced = head._reduced(asked)
+    rows = FEATURES[::-1] * 2
+    reduced = head._reduced(rows)
     assert reduced.shape == (30, 6)
-    np.testing.assert_array_equal(reduced[:, :2], asked[:, :2])
-    np.testing.assert_allclose(reduced[:, 2:], PCA(4).fit(FEATURES[:, 2:]).transform(asked[:, 2:]), atol=1e-9)
+    np.testing.assert_array_equal(reduced[:, :2], rows[:, :2])
+    np.testing.assert_allclose(reduced[:, 2:], PCA(4).fit(FEATURES[:, 2:]).transform(rows[:, 2:]), atol=1e-9)
 
 
 @pytest.mark.parametrize(("context", "components"), [(2, 10), (2, 11), (2, 500), (12, 4)])

@@ -121,11 +121,11 @@ def test_every_candidate_learns_a_little(name: str) -> None:
     target = target[:, 0] if not count and not shape.labels else target
     for one, member in candidates(shape, 0, "accuracy"):
         member.set_params(**{key: 2 for key in ("trees", "regressor__trees") if key in member.get_params()})
-        own = (settings,) if getattr(member, "takes_settings", False) else ()
-        fitted = member.fit(features, target, *own)
-        found = fitted.predict_proba(features, *own) if count else fitted.predict(features)
-        assert found.shape == target.shape, one
-        assert np.isfinite(found).all(), one
+        settings_of_head = (settings,) if getattr(member, "takes_settings", False) else ()
+        fitted = member.fit(features, target, *settings_of_head)
+        answers = fitted.predict_proba(features, *settings_of_head) if count else fitted.predict(features)
+        assert answers.shape == target.shape, one
+        assert np.isfinite(answers).all(), one
 
 
 def test_a_seed_starts_the_heads_that_take_one() -> None:
@@ -153,10 +153,10 @@ def test_one_member_alone_can_be_asked_for(groups: int) -> None:
 
 def test_numbers_are_searched_by_an_ensemble_of_numbers() -> None:
     assert isinstance(candidate_search(FEW, 0, "accuracy"), EnsembleHead)
-    found = candidate_search(SHAPES["numbers"], 0, "accuracy")
-    assert isinstance(found, NumberEnsembleHead)
+    ensemble = candidate_search(SHAPES["numbers"], 0, "accuracy")
+    assert isinstance(ensemble, NumberEnsembleHead)
     assert isinstance(candidate_search(SHAPES["labels"], 0, "accuracy"), LabelsEnsembleHead)
-    assert [name for name, _ in found.members] == [name for name, _ in candidates(SHAPES["numbers"], 0, "accuracy")]
+    assert [name for name, _ in ensemble.members] == [name for name, _ in candidates(SHAPES["numbers"], 0, "accuracy")]
 
 
 @pytest.mark.parametrize("groups", [2, 5, 8, 9, 30])

@@ -21,7 +21,7 @@ from mirenc.decide.estimators.ensemble import best_margin
 MEMBERS = [("ridge", RidgeHead(0.01))]
 
 
-def made(rows: int = 600, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def table_of(rows: int = 600, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Setting 1 gains where the first column is large, and by little or nothing elsewhere; noise beside."""
     rng = np.random.default_rng(seed)
     features = rng.normal(size=(rows, 4))
@@ -39,18 +39,18 @@ def gained(head: EnsembleHead, features: np.ndarray, costs: np.ndarray) -> float
 
 
 def test_fewer_rows_are_slowed_down_for_a_little_of_the_gain() -> None:
-    features, costs = made()
+    features, costs = table_of()
     bold, careful = EnsembleHead(MEMBERS, select="speedup"), CautiousEnsembleHead(MEMBERS)
     for head in (bold, careful):
         head.fit(features, costs)
-    unseen = made(seed=1)
+    unseen = table_of(seed=1)
     assert slow(bold, *unseen) > 0.1
     assert slow(careful, *unseen) < 0.07
     assert gained(careful, *unseen) > 0.7 * gained(bold, *unseen) > 0
 
 
 def test_the_choice_and_the_preferences_agree_about_the_margin() -> None:
-    features, costs = made()
+    features, costs = table_of()
     careful = CautiousEnsembleHead(MEMBERS).fit(features, costs)
     plain = EnsembleHead(MEMBERS, select="speedup").fit(features, costs)
     assert careful.margin_ > 0
@@ -75,10 +75,10 @@ def test_the_margin_by_hand() -> None:
 
 
 def test_a_single_member_is_cross_validated_for_the_margin() -> None:
-    head = CautiousEnsembleHead(MEMBERS).fit(*made())
+    head = CautiousEnsembleHead(MEMBERS).fit(*table_of())
     assert set(head.scores_) == {"ridge"}
     with pytest.raises(ConfigError, match="two are needed"):
-        CautiousEnsembleHead(MEMBERS).fit(*made(20), part=np.zeros(20))
+        CautiousEnsembleHead(MEMBERS).fit(*table_of(20), part=np.zeros(20))
 
 
 def test_proposals_hedge_against_errors_that_settings_share() -> None:
@@ -117,15 +117,17 @@ def test_answers_are_averaged_over_views_of_the_settings() -> None:
 
     known, may = settings(hidden), [settings(np.full(300, value)) for value in (0, 1)]
     pairs = [("pairs", PairHead(BoostedRegressor(trees=30), 2))]
-    told = CautiousEnsembleHead(pairs).fit(features, costs, known)
+    informed = CautiousEnsembleHead(pairs).fit(features, costs, known)
     untold = CautiousEnsembleHead(pairs).fit(features, costs, known, asked=may)
-    assert gained_by(told.predict_proba(features, known), costs) > 0.3
+    assert gained_by(informed.predict_proba(features, known), costs) > 0.3
     # Held-out rows that were not told leave little to gain without slowing many of them down.
-    assert untold.margin_ > told.margin_
+    assert untold.margin_ > informed.margin_
     chosen = costs[np.arange(300), untold.predict_proba(features, may).argmax(axis=1)]
     assert np.mean(chosen > 1) < 0.06
-    each = [EnsembleHead._ask(told, told.members_["pairs"], features, one) for one in may]
-    np.testing.assert_allclose(EnsembleHead._ask(told, told.members_["pairs"], features, may), np.mean(each, axis=0))
+    each = [EnsembleHead._ask(informed, informed.members_["pairs"], features, one) for one in may]
+    np.testing.assert_allclose(
+        EnsembleHead._ask(informed, informed.members_["pairs"], features, may), np.mean(each, axis=0)
+    )
 
 
 def gained_by(preference: np.ndarray, costs: np.ndarray) -> float:

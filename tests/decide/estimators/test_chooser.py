@@ -55,8 +55,8 @@ def test_costs_that_were_not_measured_are_let_through() -> None:
 
 def test_relative_log_costs_are_around_the_rows_mean() -> None:
     e = math.e
-    found = relative_log_costs(np.array([[1, e, e**2], [7, 7, 7]]), np.inf)
-    np.testing.assert_allclose(found, [[-1, 0, 1], [0, 0, 0]], atol=1e-12)
+    log_costs = relative_log_costs(np.array([[1, e, e**2], [7, 7, 7]]), np.inf)
+    np.testing.assert_allclose(log_costs, [[-1, 0, 1], [0, 0, 0]], atol=1e-12)
 
 
 def test_relative_log_costs_are_cut_on_both_sides() -> None:
@@ -70,15 +70,15 @@ def test_an_unmeasured_setting_gets_its_own_mean() -> None:
     full = np.array([[1, e, e**2]] * 3) * [[1.0], [7.0], [1e-6]]
     holes = full.copy()
     holes[0, 2] = holes[1, 0] = NAN
-    found = relative_log_costs(holes, np.inf)
-    np.testing.assert_allclose(found, relative_log_costs(full, np.inf), atol=1e-4)
+    log_costs = relative_log_costs(holes, np.inf)
+    np.testing.assert_allclose(log_costs, relative_log_costs(full, np.inf), atol=1e-4)
 
 
 def test_unmeasured_costs_do_not_change_the_other_costs_of_a_sample() -> None:
     # The first setting is measured twice, at -1 and +1 around the second: it says 0 where it was not.
-    found = relative_log_costs(np.exp([[-1.0, 1.0], [1.0, -1.0], [NAN, 5.0]]), np.inf)
-    np.testing.assert_allclose(found[:2], [[-1, 1], [1, -1]], atol=0.1)
-    assert abs(found[2, 0]) < 0.1
+    log_costs = relative_log_costs(np.exp([[-1.0, 1.0], [1.0, -1.0], [NAN, 5.0]]), np.inf)
+    np.testing.assert_allclose(log_costs[:2], [[-1, 1], [1, -1]], atol=0.1)
+    assert abs(log_costs[2, 0]) < 0.1
 
 
 def test_a_sample_of_bad_settings_only_is_not_a_bad_sample() -> None:
@@ -92,9 +92,9 @@ def test_a_sample_of_bad_settings_only_is_not_a_bad_sample() -> None:
 
 def test_effects_are_those_of_least_squares() -> None:
     rng = np.random.default_rng(0)
-    sample, setting = (found.ravel() for found in np.indices((12, 5)))
-    kept = rng.permutation(60)[:48]
-    sample, setting = sample[kept], setting[kept]
+    sample, setting = (places.ravel() for places in np.indices((12, 5)))
+    measured = rng.permutation(60)[:48]
+    sample, setting = sample[measured], setting[measured]
     values = rng.normal(size=48)
     design = np.concatenate([np.eye(12)[sample], np.eye(5)[setting]], axis=1)
     expected = design @ np.linalg.lstsq(design, values, rcond=None)[0]

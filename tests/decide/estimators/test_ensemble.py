@@ -69,7 +69,7 @@ def table(rows: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return features, np.where(features[:, 1:2] > 0, [[2.0, 1.0]], [[1.0, 2.0]])
 
 
-def own() -> list[tuple[str, Any]]:
+def own_members() -> list[tuple[str, Any]]:
     """Members that can be saved."""
     return [
         ("cost", CostHead(length_scale=1.0)),
@@ -183,7 +183,7 @@ def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
 def test_one_part_is_not_enough_to_choose_by() -> None:
     features, costs = table()
     with pytest.raises(ConfigError, match="`part` gives 1 inner folds; two are needed"):
-        EnsembleHead(own()).fit(features, costs, part=np.zeros(40))
+        EnsembleHead(own_members()).fit(features, costs, part=np.zeros(40))
 
 
 def test_a_single_member_needs_no_search() -> None:
@@ -204,7 +204,7 @@ def test_a_single_member_needs_no_search() -> None:
 )
 def test_what_cannot_be_searched_is_refused(parameters: dict[str, Any], word: str) -> None:
     with pytest.raises(ConfigError, match=word):
-        EnsembleHead(**{"members": own()} | parameters).fit(*table())
+        EnsembleHead(**{"members": own_members()} | parameters).fit(*table())
 
 
 # -- numbers -------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_head import CHOOSERS, COSTS, FEATURES, HEADS, answer, fit, fitted, given
+from every_head import CHOOSERS, COSTS, FEATURES, HEADS, answer, fit, fitted, settings_for
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -20,13 +20,15 @@ from mirenc.decide.estimators.head_state import kind_of_head, pack, unpack
 
 def plain(head: Any) -> dict[str, Any]:
     """Parameters, and those of heads inside it."""
-    found = head.get_params()
-    return {name: value for name, value in found.items() if name != "members" and not hasattr(value, "get_params")}
+    parameters = head.get_params()
+    return {name: value for name, value in parameters.items() if name != "members" and not hasattr(value, "get_params")}
 
 
 def test_every_registered_kind_is_here() -> None:
-    own = {kind for kind, one in heads_state._CLASSES.items() if one.__module__.startswith("mirenc.decide.estimators.")}
-    assert {kind_of_head(head) for head in HEADS.values()} | {"forest", "logistic"} == own
+    registered = {
+        kind for kind, one in heads_state._CLASSES.items() if one.__module__.startswith("mirenc.decide.estimators.")
+    }
+    assert {kind_of_head(head) for head in HEADS.values()} | {"forest", "logistic"} == registered
 
 
 @pytest.mark.parametrize("name", HEADS)
@@ -96,7 +98,7 @@ def test_costs_that_cannot_be_learned_from_are_refused(name: str) -> None:
         (COSTS[1:], "a row of features and a row of costs"),
     ):
         with pytest.raises(HeadError, match=words):
-            head.fit(FEATURES, costs, *given(head))
+            head.fit(FEATURES, costs, *settings_for(head))
 
 
 @pytest.mark.parametrize("change", ["shorter", "row", "number"])

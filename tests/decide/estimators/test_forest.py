@@ -42,25 +42,25 @@ def forest() -> Forest:
 
 def test_rows_fall_into_leaves() -> None:
     rows = np.array([[0.0, 9.0], [0.1, 5.0], [0.1, 5.1], [-3.0, 2.5]])
-    found = forest().leaves(rows)
-    assert found.shape == (4, 3, 1)
-    assert found[:, :, 0].tolist() == [[1, 7, -2], [2, 7, -2], [3, 7, -2], [1, 7, -1]]
+    leaves = forest().leaves(rows)
+    assert leaves.shape == (4, 3, 1)
+    assert leaves[:, :, 0].tolist() == [[1, 7, -2], [2, 7, -2], [3, 7, -2], [1, 7, -1]]
 
 
 def test_a_left_side_of_several_nodes_is_passed_by() -> None:
     rows = np.array([[0.0, 5.0], [0.0, 5.5], [0.0, 6.5], [1.0, 5.0]])
-    found = Forest.join([LEFT, DEEP, LEFT]).leaves(rows)
-    assert found[:, :, 0].tolist() == [[4, 1, 4], [5, 1, 5], [6, 1, 6], [7, 2, 7]]
+    leaves = Forest.join([LEFT, DEEP, LEFT]).leaves(rows)
+    assert leaves[:, :, 0].tolist() == [[4, 1, 4], [5, 1, 5], [6, 1, 6], [7, 2, 7]]
 
 
 def test_walks_end_where_those_of_scikit_learn_end() -> None:
     rng = np.random.default_rng(0)
     rows, target = rng.normal(size=(300, 4)), rng.normal(size=(300, 2))
     grown = ExtraTreesRegressor(7, random_state=0).fit(rows, target)
-    asked = rng.normal(size=(200, 4)).astype(np.float32)
-    found = Forest.join([extra_tree(one.tree_) for one in grown.estimators_]).leaves(asked)
+    unseen = rng.normal(size=(200, 4)).astype(np.float32)
+    leaves = Forest.join([extra_tree(one.tree_) for one in grown.estimators_]).leaves(unseen)
     for number, one in enumerate(grown.estimators_):
-        np.testing.assert_array_equal(found[:, number], one.predict(asked))
+        np.testing.assert_array_equal(leaves[:, number], one.predict(unseen))
 
 
 def test_a_cut_in_single_precision_parts_the_same_single_numbers() -> None:

@@ -43,9 +43,9 @@ def test_ridge_predicts_as_scikit_learns(alpha: float, rows: int) -> None:
     scaler = StandardScaler().fit(features)
     # Its penalty is on the sum of squares, ours on their mean.
     other = Ridge(alpha * rows).fit(scaler.transform(features), target)
-    asked = features[::-1] * 1.5
-    found = RidgeRegressor(alpha).fit(features, target).predict(asked)
-    np.testing.assert_allclose(found, other.predict(scaler.transform(asked)), rtol=1e-9)
+    unseen = features[::-1] * 1.5
+    predicted = RidgeRegressor(alpha).fit(features, target).predict(unseen)
+    np.testing.assert_allclose(predicted, other.predict(scaler.transform(unseen)), rtol=1e-9)
 
 
 def test_preferences_are_those_of_scikit_learns_ridge_over_log_costs() -> None:
@@ -63,8 +63,8 @@ def test_with_every_row_a_landmark_it_is_kernel_ridge_regression() -> None:
     target = np.log(costs[:, 0])
     head = LandmarkRegressor(2, landmarks=80, alpha=0.01).fit(features, target)
     kernel = head._kernel(head.landmarks_)  # landmarks are all rows, in their order
-    whole = KernelRidge(alpha=0.01 * 80, kernel="precomputed").fit(kernel, target - target.mean())
-    np.testing.assert_allclose(head.predict(features), target.mean() + whole.predict(kernel), atol=1e-4)
+    reference = KernelRidge(alpha=0.01 * 80, kernel="precomputed").fit(kernel, target - target.mean())
+    np.testing.assert_allclose(head.predict(features), target.mean() + reference.predict(kernel), atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_with_every_row_a_landmark_it_is_kernel_ridge_regression() -> None:
 def test_each_label_is_predicted_as_a_number(labels_head: RidgeLabels, number_head: RidgeRegressor) -> None:
     features, costs = table(200)
     labels = np.stack([costs[:, 0] > 1, costs[:, 1] > costs[:, 2]], axis=1).astype(float)
-    both = clone(labels_head).fit(features, labels).predict(features)
-    assert both.shape == (200, 2)
+    scores = clone(labels_head).fit(features, labels).predict(features)
+    assert scores.shape == (200, 2)
     for column in range(2):
         alone = clone(number_head).fit(features, labels[:, column])
-        np.testing.assert_allclose(both[:, column], alone.predict(features), atol=1e-9)
+        np.testing.assert_allclose(scores[:, column], alone.predict(features), atol=1e-9)
 
 
 @EACH

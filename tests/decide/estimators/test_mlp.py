@@ -20,7 +20,7 @@ from mirenc.decide.estimators.saved_heads import ARRAY_FILE, load_head, save_hea
 COLUMNS = 6
 
 
-def made(classes: int = 2, rows: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def table_of(classes: int = 2, rows: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """(rows, 6) float64 features of very different scales, (rows,) labels that depend on them."""
     generator = np.random.default_rng(seed)
     plain = generator.normal(size=(rows, COLUMNS))
@@ -41,7 +41,7 @@ def test_check_estimator(estimator: MLPHead, check: object) -> None:
 
 
 def test_the_default_is_three_layers() -> None:
-    fitted = MLPHead(epochs=2, random_state=0).fit(*made(3))
+    fitted = MLPHead(epochs=2, random_state=0).fit(*table_of(3))
     assert [weights.shape for weights in fitted.coefs_] == [(COLUMNS, 128), (128, 64), (64, 3)]
     assert [bias.shape for bias in fitted.intercepts_] == [(128,), (64,), (3,)]
 
@@ -49,7 +49,7 @@ def test_the_default_is_three_layers() -> None:
 @pytest.mark.parametrize("classes", [2, 3, 4])
 def test_numbers_are_those_of_scikit_learns_network(classes: int) -> None:
     """The same rows, seed and settings through MLPClassifier; one network is trained there and one here."""
-    features, labels = made(classes)
+    features, labels = table_of(classes)
     network = MLPClassifier((12, 8), alpha=0.01, learning_rate_init=0.003, batch_size=16, max_iter=20, random_state=3)
     network.set_params(n_iter_no_change=20)
     scaler = StandardScaler().fit(features)
@@ -58,7 +58,7 @@ def test_numbers_are_those_of_scikit_learns_network(classes: int) -> None:
         network.fit(scaler.transform(features), labels)
     ours = MLPHead((12, 8), alpha=0.01, learning_rate=0.003, batch_size=16, epochs=20, random_state=3)
     ours.fit(features, labels)
-    fresh, _ = made(classes, seed=9)
+    fresh, _ = table_of(classes, seed=9)
     np.testing.assert_allclose(ours.predict_proba(fresh), network.predict_proba(scaler.transform(fresh)), rtol=1e-9)
     np.testing.assert_array_equal(ours.predict(fresh), network.predict(scaler.transform(fresh)))
     np.testing.assert_array_equal(ours.classes_, network.classes_)
@@ -66,9 +66,9 @@ def test_numbers_are_those_of_scikit_learns_network(classes: int) -> None:
 
 @pytest.mark.parametrize("labels", [["b", "a"], [1, 0], [True, False], [8.0, 2.0]])
 def test_labels_keep_their_type(labels: list[object]) -> None:
-    given = np.array(labels * 10)
-    out = head(epochs=5).fit(np.arange(20.0)[:, None], given).predict(np.zeros((3, 1)))
-    assert out.dtype == given.dtype
+    labels_given = np.array(labels * 10)
+    out = head(epochs=5).fit(np.arange(20.0)[:, None], labels_given).predict(np.zeros((3, 1)))
+    assert out.dtype == labels_given.dtype
     assert set(out.tolist()) <= set(labels)
 
 
@@ -81,22 +81,22 @@ def test_one_label_is_always_the_answer() -> None:
 def test_all_epochs_are_taken_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert head(epochs=3, batch_size=1000).fit(*made()).n_iter_ == 3
+        assert head(epochs=3, batch_size=1000).fit(*table_of()).n_iter_ == 3
         # A loss that no longer falls is no reason to stop, either.
-        assert head(epochs=40, learning_rate=1e-12).fit(*made()).n_iter_ == 40
+        assert head(epochs=40, learning_rate=1e-12).fit(*table_of()).n_iter_ == 40
 
 
 def test_ctrl_c_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*given: object) -> None:
+    def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(MLPClassifier, "_backprop", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        head().fit(*made())
+        head().fit(*table_of())
 
 
 def test_a_saved_head_knows_the_names_of_its_columns(tmp_path: Path) -> None:
-    features, labels = made()
+    features, labels = table_of()
     fitted = head(epochs=1).fit(features, labels)
     fitted.feature_names_in_ = np.array(list("abcdef"), dtype=object)  # as fitting on a table leaves them
     back, _ = load_head(save_head(fitted, tmp_path))
@@ -106,7 +106,7 @@ def test_a_saved_head_knows_the_names_of_its_columns(tmp_path: Path) -> None:
 def test_what_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         save_head(head(), tmp_path)
-    random = head(epochs=1, random_state=np.random.RandomState(0)).fit(*made())
+    random = head(epochs=1, random_state=np.random.RandomState(0)).fit(*table_of())
     with pytest.raises(HeadError, match="a RandomState cannot be saved"):
         save_head(random, tmp_path)
     save_head(random.set_params(random_state=0), tmp_path)
@@ -129,16 +129,16 @@ def test_probabilities_are_the_classifiers_on_the_winners() -> None:
 
 def test_by_how_much_a_choice_won_does_not_matter() -> None:
     features, costs = cost_table()
-    found = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
-    np.testing.assert_array_equal(LabelHead(head(epochs=20)).fit(features, costs**3).predict_proba(features), found)
+    chances = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
+    np.testing.assert_array_equal(LabelHead(head(epochs=20)).fit(features, costs**3).predict_proba(features), chances)
 
 
 def test_a_choice_that_never_won_keeps_its_column() -> None:
     features, costs = cost_table()
     costs[:, 1] = 1e3
-    found = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
-    assert found[:, 1].tolist() == [0.0] * 40
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    chances = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
+    assert chances[:, 1].tolist() == [0.0] * 40
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
     assert set(LabelHead(head(epochs=20)).fit(features, costs).predict(features)) <= {0, 2}
 
 

@@ -39,13 +39,13 @@ def test_without_code_only_the_context_counts_and_it_is_saved_so(tmp_path: Path)
     blind = PairHead(RidgeRegressor(1e-3), 1, use_code=False, products=True).fit(features, costs, shared(120))
     other = features.copy()
     other[:, 1:] = 7.0
-    found = blind.predict_log_costs(other, shared(120))
-    np.testing.assert_array_equal(found, blind.predict_log_costs(features, shared(120)))
+    log_costs = blind.predict_log_costs(other, shared(120))
+    np.testing.assert_array_equal(log_costs, blind.predict_log_costs(features, shared(120)))
     # The same as a head that was given no code.
     alone = PairHead(RidgeRegressor(1e-3), 1, products=True).fit(features[:, :1], costs, shared(120))
-    np.testing.assert_allclose(found, alone.predict_log_costs(features[:, :1], shared(120)))
+    np.testing.assert_allclose(log_costs, alone.predict_log_costs(features[:, :1], shared(120)))
     save_head(blind, tmp_path)
-    np.testing.assert_array_equal(load_head(tmp_path)[0].predict_log_costs(features, shared(120)), found)
+    np.testing.assert_array_equal(load_head(tmp_path)[0].predict_log_costs(features, shared(120)), log_costs)
 
 
 @HEADS
@@ -54,13 +54,13 @@ def test_a_setting_that_was_never_measured_is_predicted_from_its_neighbours(head
     missing = costs[:90].copy()
     missing[:, 3] = np.nan
     fitted = clone(head).fit(features[:90], missing, shared(90))
-    found = fitted.predict_log_costs(features[90:], shared(30))
+    log_costs = fitted.predict_log_costs(features[90:], shared(30))
     truth = np.log(costs[90:])
     # Relative to the sample: nearer to the truth than saying that it is no different from the others.
-    ours, theirs = (one - one.mean(axis=1, keepdims=True) for one in (found, truth))
+    ours, theirs = (one - one.mean(axis=1, keepdims=True) for one in (log_costs, truth))
     assert np.abs(ours[:, 3] - theirs[:, 3]).mean() < 0.7 * np.abs(theirs[:, 3]).mean()
     # It is preferred where it is best, and not where it is worst.
-    share = preferences(found)[:, 3]
+    share = preferences(log_costs)[:, 3]
     assert share[np.abs(best[90:] - 3) <= 1].min() > share[best[90:] == 7].max()
 
 
@@ -71,8 +71,8 @@ def test_a_few_measurements_a_sample_teach_the_whole_space(head: PairHead) -> No
     drawn = np.random.default_rng(1).permuted(np.tile(np.arange(8), (260, 1)), axis=1)[:, :3]
     np.put_along_axis(sparse, drawn, np.take_along_axis(costs[:260], drawn, axis=1), axis=1)
     fitted = clone(head).fit(features[:260], sparse, shared(260))
-    found = fitted.predict_proba(features[260:], shared(40)).argmax(axis=1)
-    assert np.abs(found - best[260:]).mean() < 0.8 < 1.8 < np.abs(3 - best[260:]).mean()
+    chosen = fitted.predict_proba(features[260:], shared(40)).argmax(axis=1)
+    assert np.abs(chosen - best[260:]).mean() < 0.8 < 1.8 < np.abs(3 - best[260:]).mean()
 
 
 @HEADS
@@ -80,17 +80,17 @@ def test_samples_may_have_settings_of_their_own(head: PairHead) -> None:
     features, costs, _ = valley(200)
     # Half of the samples have settings 0 to 4, the others 7 down to 3; the fifth column is another setting for each.
     row = np.where(np.arange(200)[:, None] % 2, np.arange(7, 2, -1), np.arange(5))
-    own = np.take_along_axis(costs, row, axis=1)
+    measured = np.take_along_axis(costs, row, axis=1)
     settings = Settings(NUMBERS, row)
-    fitted = clone(head).fit(features[:160], own[:160], settings.take(np.arange(160)))
-    asked = settings.take(np.arange(160, 200))
-    chosen = np.take_along_axis(row[160:], fitted.predict_proba(features[160:], asked).argmax(axis=1)[:, None], axis=1)
-    least = np.take_along_axis(row[160:], own[160:].argmin(axis=1)[:, None], axis=1)
+    fitted = clone(head).fit(features[:160], measured[:160], settings.take(np.arange(160)))
+    unseen = settings.take(np.arange(160, 200))
+    chosen = np.take_along_axis(row[160:], fitted.predict_proba(features[160:], unseen).argmax(axis=1)[:, None], axis=1)
+    least = np.take_along_axis(row[160:], measured[160:].argmin(axis=1)[:, None], axis=1)
     assert np.abs(chosen - least).mean() < 1.0
     # The order of a sample's settings only orders the answer.
-    turned = Settings(NUMBERS, asked.row[:, ::-1])
+    turned = Settings(NUMBERS, unseen.row[:, ::-1])
     np.testing.assert_allclose(
-        fitted.predict_log_costs(features[160:], turned)[:, ::-1], fitted.predict_log_costs(features[160:], asked)
+        fitted.predict_log_costs(features[160:], turned)[:, ::-1], fitted.predict_log_costs(features[160:], unseen)
     )
     # And a space of another width may be asked about.
     assert fitted.predict_proba(features[160:], shared(40)).shape == (40, 8)
@@ -103,10 +103,10 @@ def test_what_may_not_be_asked_for_is_never_chosen(head: PairHead) -> None:
     row[np.arange(120), costs.argmin(axis=1)] = -1  # the best of each
     settings = Settings(NUMBERS, row)
     fitted = clone(head).fit(features, costs, settings)
-    found = fitted.predict_proba(features, settings)
-    assert (found[row < 0] == 0).all()
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert (row[np.arange(120), found.argmax(axis=1)] >= 0).all()
+    chances = fitted.predict_proba(features, settings)
+    assert (chances[row < 0] == 0).all()
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert (row[np.arange(120), chances.argmax(axis=1)] >= 0).all()
     assert np.isinf(fitted.predict_log_costs(features, settings)[row < 0]).all()
 
 
@@ -156,9 +156,9 @@ def test_the_regressor_sees_columns_settings_and_products() -> None:
 
 def test_settings_of_which_nothing_is_known_are_a_column_each() -> None:
     features, costs, _ = valley()
-    given = Settings(np.eye(8), np.tile(np.arange(8), (120, 1)))
-    first, second = clone(BOOSTED).fit(features, costs), clone(BOOSTED).fit(features, costs, given)
-    np.testing.assert_array_equal(first.predict_proba(features), second.predict_proba(features, given))
+    one_each = Settings(np.eye(8), np.tile(np.arange(8), (120, 1)))
+    first, second = clone(BOOSTED).fit(features, costs), clone(BOOSTED).fit(features, costs, one_each)
+    np.testing.assert_array_equal(first.predict_proba(features), second.predict_proba(features, one_each))
     assert first.predict(features).shape == (120,)
 
 

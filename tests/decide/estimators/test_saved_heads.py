@@ -91,7 +91,7 @@ def test_arrays_keep_shape_type_and_order(array: np.ndarray, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("array", "kept"),
+    ("array", "stored_type"),
     [
         (np.array([0.5, -3.0, np.inf]), "<f2"),
         (np.array([0.1, 1e30], dtype=np.float32), "<f4"),
@@ -107,9 +107,11 @@ def test_arrays_keep_shape_type_and_order(array: np.ndarray, tmp_path: Path) -> 
         (np.array([True]), "|b1"),
     ],
 )
-def test_a_file_holds_the_narrowest_type_that_loses_nothing(array: np.ndarray, kept: str, tmp_path: Path) -> None:
+def test_a_file_holds_the_narrowest_type_that_loses_nothing(
+    array: np.ndarray, stored_type: str, tmp_path: Path
+) -> None:
     head = narrowed({"slope": array})[0]["slope"]
-    assert head.dtype.str == kept
+    assert head.dtype.str == stored_type
     arrays, types = narrowed({"slope": array})
     back = widened(arrays, json.loads(json.dumps(types)))["slope"]
     assert back.dtype == array.dtype

@@ -88,10 +88,10 @@ def test_equal_sizes_are_cut_out_exactly() -> None:
 def test_a_label_that_never_won_has_no_preference() -> None:
     features, costs = table()
     costs[:, 1] = costs.max() * 2
-    found = TreesHead(trees=10).fit(features, costs).predict_proba(features)
-    assert found.shape == (50, 3)
-    assert found[:, 1].tolist() == [0.0] * 50
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+    chances = TreesHead(trees=10).fit(features, costs).predict_proba(features)
+    assert chances.shape == (50, 3)
+    assert chances[:, 1].tolist() == [0.0] * 50
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
 
 
 def test_equal_seeds_give_equal_trees_and_others_others() -> None:
@@ -112,8 +112,8 @@ def ratio_table(seed: int = 0, rows: int = 400) -> tuple[np.ndarray, np.ndarray]
     rng = np.random.default_rng(seed)
     hidden, context = rng.normal(size=rows), rng.integers(2, size=rows)
     code = hidden[:, None] * np.ones(30) + 0.1 * rng.normal(size=(rows, 30))
-    wanted = np.where(hidden > 0, 15, 5) + 2 * context
-    costs = np.exp(0.03 * np.abs(np.arange(SETTINGS) - wanted[:, None]) + 0.01 * rng.normal(size=(rows, SETTINGS)))
+    best = np.where(hidden > 0, 15, 5) + 2 * context
+    costs = np.exp(0.03 * np.abs(np.arange(SETTINGS) - best[:, None]) + 0.01 * rng.normal(size=(rows, SETTINGS)))
     return np.column_stack([context, code]), costs * rng.lognormal(0, 3, size=(rows, 1))
 
 
@@ -133,12 +133,12 @@ def test_it_learns_which_setting_suits_from_code_and_context() -> None:
 
 def test_ratios_by_hand() -> None:
     costs = np.array([[1.0, 2.0, np.nan, np.nan], [2.0, 1.0, 2.2, np.nan], [1.0, 0.01, 0.9, np.nan]])
-    found = log_ratios(costs, 0)
+    ratios = log_ratios(costs, 0)
     loss = 0.5  # what a loss is cut at; nobody measured the last setting
-    np.testing.assert_allclose(found[:, 0], 0.0)
-    np.testing.assert_allclose(found[:, 1], [loss, -np.log(2), -2.0])
-    np.testing.assert_allclose(found[:, 2], [np.log([1.1, 0.9]).mean(), *np.log([1.1, 0.9])])
-    np.testing.assert_allclose(found[:, 3], loss)
+    np.testing.assert_allclose(ratios[:, 0], 0.0)
+    np.testing.assert_allclose(ratios[:, 1], [loss, -np.log(2), -2.0])
+    np.testing.assert_allclose(ratios[:, 2], [np.log([1.1, 0.9]).mean(), *np.log([1.1, 0.9])])
+    np.testing.assert_allclose(ratios[:, 3], loss)
 
 
 def test_components_are_of_the_different_pieces_of_code() -> None:
@@ -182,9 +182,9 @@ def test_predictions_are_those_of_scikit_learn(trees: int, leaves: int, rate: fl
     other = HistGradientBoostingRegressor(
         max_iter=trees, max_leaf_nodes=leaves, learning_rate=rate, random_state=seed, early_stopping=False
     ).fit(features, target)
-    asked = np.random.default_rng(1).normal(scale=2, size=(5000, 6))
-    asked[:, 0] = np.round(asked[:, 0])
-    np.testing.assert_allclose(head.predict(asked), other.predict(asked), rtol=0, atol=1e-9)
+    unseen = np.random.default_rng(1).normal(scale=2, size=(5000, 6))
+    unseen[:, 0] = np.round(unseen[:, 0])
+    np.testing.assert_allclose(head.predict(unseen), other.predict(unseen), rtol=0, atol=1e-9)
     # On the cuts themselves, and just beside them.
     column = head.forest_.column
     cuts = head.forest_.cut[column[column >= 0] == 1]
@@ -204,23 +204,23 @@ def test_chances_are_scikit_learns(tmp_path: Path) -> None:
         kind = np.digitize(target, np.quantile(target, np.linspace(0, 1, kinds + 1)[1:-1]))
         weight = np.random.default_rng(0).uniform(0.5, 2, len(kind))
         head = BoostedChances(trees=15, leaves=8, bags=2, share=0.5).fit(features, np.eye(kinds)[kind], weight)
-        how = {"max_iter": 15, "max_leaf_nodes": 8, "max_features": 0.5, "l2_regularization": 1.0}
+        parameters = {"max_iter": 15, "max_leaf_nodes": 8, "max_features": 0.5, "l2_regularization": 1.0}
         raw = []
         for seed in (0, 1):
-            other = HistGradientBoostingClassifier(**how, random_state=seed, early_stopping=False)
+            other = HistGradientBoostingClassifier(**parameters, random_state=seed, early_stopping=False)
             chances = other.fit(features, kind, sample_weight=weight).predict_proba(features)
             raw.append(np.log(chances) - np.log(chances).mean(axis=1, keepdims=True))
         expected = np.exp(np.mean(raw, axis=0))
-        found = head.predict(features)
-        np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), atol=1e-9)
+        preferences = head.predict(features)
+        np.testing.assert_allclose(preferences, expected / expected.sum(axis=1, keepdims=True), atol=1e-9)
         save_head(head, tmp_path / str(kinds))
-        np.testing.assert_array_equal(load_head(tmp_path / str(kinds))[0].predict(features), found)
+        np.testing.assert_array_equal(load_head(tmp_path / str(kinds))[0].predict(features), preferences)
 
 
 def test_chances_of_shares_and_of_what_never_was() -> None:
     features = np.repeat([[0.0], [1.0]], 100, axis=0)
     shares = np.repeat([[0.8, 0.2, 0, 0], [0.1, 0.9, 0, 0]], 100, axis=0)
-    found = BoostedChances(bags=1, share=1.0).fit(features, shares).predict([[0.0], [1.0]])
-    np.testing.assert_allclose(found, [[0.8, 0.2, 0, 0], [0.1, 0.9, 0, 0]], atol=0.01)
+    chances = BoostedChances(bags=1, share=1.0).fit(features, shares).predict([[0.0], [1.0]])
+    np.testing.assert_allclose(chances, [[0.8, 0.2, 0, 0], [0.1, 0.9, 0, 0]], atol=0.01)
     with pytest.raises(HeadError, match="1 of 2 outcomes"):
         BoostedChances().fit(features, np.eye(2)[np.zeros(200, int)])

@@ -39,8 +39,15 @@ def jobs(toy: Task, toy_data: TaskData, tiny: Encoder) -> dict[tuple[str, str], 
 def changed(job: Job, **changes: Any) -> Job:
     """The job with other parts, whichever of its objects they are of."""
     names = {part: {name for name in changes if name in vars(getattr(job, part))} for part in ("target", "features")}
-    parts = {part: replace(getattr(job, part), **{name: changes[name] for name in own}) for part, own in names.items()}
-    others = {name: value for name, value in changes.items() if not any(name in own for own in names.values())}
+    parts = {
+        part: replace(getattr(job, part), **{name: changes[name] for name in changed_names})
+        for part, changed_names in names.items()
+    }
+    others = {
+        name: value
+        for name, value in changes.items()
+        if not any(name in changed_names for changed_names in names.values())
+    }
     return replace(job, **parts, **others)
 
 
@@ -52,10 +59,10 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
     def small(*arguments: Any) -> list[tuple[str, Any]]:
         """The candidates with few trees and epochs: these tests are about which rows they see."""
         size = {"trees": 3, "classifier__epochs": 2}
-        found = every_candidate(*arguments)
-        for _, member in found:
+        candidates = every_candidate(*arguments)
+        for _, member in candidates:
             member.set_params(**{name: size[name] for name in member.get_params() if name in size})
-        return found
+        return candidates
 
     monkeypatch.setattr(candidates_module, "candidates", small)
     monkeypatch.setattr(candidates_module, "_ENOUGH_GROUPS", 20)
@@ -138,16 +145,16 @@ def test_the_search_keeps_together_what_the_protocol_does(
 
 def test_each_fold_answers_for_its_own_rows_alone(searching: Job) -> None:
     # Rows of no fold stay as they were; every protocol tests each row once.
-    said, heads, _ = _run(searching)
+    predictions, heads, _ = _run(searching)
     training, test = searching.folds[0]
     other = changed(searching, folds=[(test, training)])
-    both = changed(searching, folds=[(training, test), (test, training)])
-    assert set(said[test]) <= {0, 1}
+    two_folds = changed(searching, folds=[(training, test), (test, training)])
+    assert set(predictions[test]) <= {0, 1}
     assert len(heads) == 1
-    found = _run(both)
-    np.testing.assert_array_equal(found.predictions[test], said[test])
-    np.testing.assert_array_equal(found.predictions[training], _run(other).predictions[training])
-    assert len(found.heads) == 2
+    result = _run(two_folds)
+    np.testing.assert_array_equal(result.predictions[test], predictions[test])
+    np.testing.assert_array_equal(result.predictions[training], _run(other).predictions[training])
+    assert len(result.heads) == 2
 
 
 def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job) -> None:
@@ -165,10 +172,10 @@ def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(sea
     target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
     settings = Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1))
     costs = CostTarget(target, *[np.arange(3)] * 3, "speedup", settings, np.full(3, 2))
-    found = costs.predict(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
-    assert found.argmax(axis=1).tolist() == [2, 0, 1]
-    assert (found[np.isnan(target)] == 0).all()
-    np.testing.assert_allclose(found[2], [0, 1, 0], atol=1e-300)
+    scores = costs.predict(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
+    assert scores.argmax(axis=1).tolist() == [2, 0, 1]
+    assert (scores[np.isnan(target)] == 0).all()
+    np.testing.assert_allclose(scores[2], [0, 1, 0], atol=1e-300)
 
 
 # -- plan ----------------------------------------------------------------------------------------------
@@ -185,10 +192,10 @@ def test_all_rows_are_cut_alike(toy: Task, toy_data: TaskData, tiny: Encoder) ->
 
 
 def test_progress_is_told_job_by_job(jobs: dict[Any, Job]) -> None:
-    told: list[tuple[int, int, str]] = []
+    reported: list[tuple[int, int, str]] = []
     work = [jobs["suite", row] for row in ROWS]
-    results = list(run_jobs(work, 1, lambda done, *, total, note: told.append((done, total, note))))
-    assert told == [(1, 2, "suite, seed 0, no_code"), (1, 2, "suite, seed 0, histogram")]
+    results = list(run_jobs(work, 1, lambda done, *, total, note: reported.append((done, total, note))))
+    assert reported == [(1, 2, "suite, seed 0, no_code"), (1, 2, "suite, seed 0, histogram")]
     for job, result in zip(work, results, strict=True):
         np.testing.assert_array_equal(result.predictions, _run(job).predictions)
         assert len(result.heads) == 2
@@ -246,29 +253,29 @@ def test_a_resumed_evaluation_gives_the_same_record(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    kept: list[TaskReport] = []
+    partial: list[TaskReport] = []
 
     class StoppedError(Exception):
         pass
 
     def stop(report: TaskReport) -> None:
-        kept.append(load_report(report.save(tmp_path / "part.json"), toy, toy_data))
-        if len(kept) == 3:
+        partial.append(load_report(report.save(tmp_path / "part.json"), toy, toy_data))
+        if len(partial) == 3:
             raise StoppedError
 
     with pytest.raises(StoppedError):
         evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), keep=stop)
-    assert [report.record["seeds"] for report in kept] == [[0], [0, 1], [0, 1]]
-    assert {name: list(runs["seeds"]) for name, runs in kept[-1].record["protocols"].items()} == {
+    assert [report.record["seeds"] for report in partial] == [[0], [0, 1], [0, 1]]
+    assert {name: list(runs["seeds"]) for name, runs in partial[-1].record["protocols"].items()} == {
         "rows": ["0", "1"],
         "kernel": ["0"],
     }
-    made = []
+    ran = []
     run_one = jobs_module._run
-    monkeypatch.setattr(jobs_module, "_run", lambda job: made.append(job.key) or run_one(job))
-    whole = evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), previous=kept[-1:])
-    assert whole.record == toy_report.record
-    assert made == [
+    monkeypatch.setattr(jobs_module, "_run", lambda job: ran.append(job.key) or run_one(job))
+    resumed = evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), previous=partial[-1:])
+    assert resumed.record == toy_report.record
+    assert ran == [
         (protocol, seed, row) for protocol, seed in (("kernel", 1), ("suite", 0), ("suite", 1)) for row in ROWS
     ]
 
@@ -309,12 +316,12 @@ def test_with_another_model_the_baselines_are_reused(
             for row in features(*arguments, **options)
         ]
 
-    made = []
+    ran = []
     run_one = jobs_module._run
     monkeypatch.setattr(evaluation, "build_features", other)
-    monkeypatch.setattr(jobs_module, "_run", lambda job: made.append(job.features.row) or run_one(job))
+    monkeypatch.setattr(jobs_module, "_run", lambda job: ran.append(job.features.row) or run_one(job))
     evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,), previous=[first])
-    assert made == ["text"]
+    assert ran == ["text"]
 
 
 def test_a_task_without_context_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:

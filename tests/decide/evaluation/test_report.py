@@ -54,27 +54,27 @@ def report(toy: Task, toy_data: TaskData) -> TaskReport:
 
 
 def test_figures_are_means_over_the_seeds(report: TaskReport) -> None:
-    found = report.figures("kernel", "both")
+    means = report.figures("kernel", "both")
     data = report.data
     each = [decision_figures(data.known, data.resolve(np.array(run)), data.baseline) for run in SAID["both"]]
     for key in each[0]:
         values = [figures[key] for figures in each]
-        assert found[key] == pytest.approx(np.mean(values)), key
-        assert found[f"{key}_sd"] == pytest.approx(np.std(values, ddof=1)), key
-    assert found["accuracy"] == pytest.approx((1 + 0.75) / 2)
+        assert means[key] == pytest.approx(np.mean(values)), key
+        assert means[f"{key}_sd"] == pytest.approx(np.std(values, ddof=1)), key
+    assert means["accuracy"] == pytest.approx((1 + 0.75) / 2)
     # Baselines 2, 1, 1, 2 over costs 1, 1, 1, 1 and 1, 1, 1, 4.
-    assert found["speedup_geometric"] == pytest.approx((2**0.5 + 1) / 2)
-    assert found["slowdowns"] == pytest.approx((0 + 0.25) / 2)
+    assert means["speedup_geometric"] == pytest.approx((2**0.5 + 1) / 2)
+    assert means["slowdowns"] == pytest.approx((0 + 0.25) / 2)
 
 
 def test_the_gain_is_over_the_row_without_code(report: TaskReport) -> None:
-    found = report.figures("kernel", "both")
-    assert found["accuracy_gain"] == pytest.approx(0.875 - 0.5)
+    figures = report.figures("kernel", "both")
+    assert figures["accuracy_gain"] == pytest.approx(0.875 - 0.5)
     # Mean logs of the speedups: both (2 ln 2)/4 and 0; no code (ln 2 - ln 4)/4 and 0.
-    assert found["speedup_gain"] == pytest.approx(np.exp((2 * np.log(2) + np.log(2)) / 8))
-    own = report.figures("kernel", "no_code")
-    assert (own["accuracy_gain"], own["speedup_gain"]) == (0.0, 1.0)
-    assert own["accuracy_gain_interval"] == (0.0, 0.0)
+    assert figures["speedup_gain"] == pytest.approx(np.exp((2 * np.log(2) + np.log(2)) / 8))
+    without_code = report.figures("kernel", "no_code")
+    assert (without_code["accuracy_gain"], without_code["speedup_gain"]) == (0.0, 1.0)
+    assert without_code["accuracy_gain_interval"] == (0.0, 0.0)
 
 
 def test_speedups_are_given_over_each_static_setting(report: TaskReport) -> None:
@@ -87,16 +87,16 @@ def test_speedups_are_given_over_each_static_setting(report: TaskReport) -> None
 
 
 def test_intervals_hold_the_mean_and_resample_whole_groups(report: TaskReport) -> None:
-    found = report.figures("kernel", "both")
+    figures = report.figures("kernel", "both")
     # Two groups: the ends are a resample of one group alone, hits (1, 1) or (1, 0.5).
-    assert found["accuracy_interval"] == (0.75, 1.0)
+    assert figures["accuracy_interval"] == (0.75, 1.0)
     # Likewise the differences of hits (0.5, 0.5) or (0, 0.5), log speedups, and their differences.
-    assert found["accuracy_gain_interval"] == (0.25, 0.5)
-    assert found["speedup_interval"] == pytest.approx((1.0, 2**0.5))
-    assert found["speedup_gain_interval"] == pytest.approx((1.0, 2**0.75))
+    assert figures["accuracy_gain_interval"] == (0.25, 0.5)
+    assert figures["speedup_interval"] == pytest.approx((1.0, 2**0.5))
+    assert figures["speedup_gain_interval"] == pytest.approx((1.0, 2**0.75))
     for key in ("accuracy", "accuracy_gain", "speedup_gain"):
-        low, high = found[f"{key}_interval"]
-        assert low <= found[key] <= high
+        low, high = figures[f"{key}_interval"]
+        assert low <= figures[key] <= high
 
 
 def test_a_part_has_figures_of_its_own(report: TaskReport) -> None:
@@ -113,9 +113,9 @@ def test_a_static_setting_that_nobody_may_ask_for_is_left_out(report: TaskReport
     data = TaskData(report.data.samples, replace(toy.space, missing="never"), "8" * 64)
     runs = {"0": {"fold": [0] * 4, "rows": {"both": {"said": [0, 1, 2, 0]}}}}
     record = {**report.record, "protocols": {"kernel": {"title": "by kernel", "seeds": runs}}}
-    found = TaskReport(record, Vector(), data).figures("kernel", "both")
+    figures = TaskReport(record, Vector(), data).figures("kernel", "both")
     # Over the two samples that have it: 4 / 4 and 4 / 2.
-    assert found["speedup_over"]["always vector"]["arithmetic"] == pytest.approx(1.5)
+    assert figures["speedup_over"]["always vector"]["arithmetic"] == pytest.approx(1.5)
     short = TaskData([replace(one, costs=(2.0, 1.0, NAN)) for one in data.samples], data.space, "8" * 64)
     runs["0"]["rows"]["both"]["said"] = [0, 1, 1, 0]
     assert TaskReport(record, Vector(), short).figures("kernel", "both")["speedup_over"] == {}
@@ -123,8 +123,8 @@ def test_a_static_setting_that_nobody_may_ask_for_is_left_out(report: TaskReport
 
 def test_one_seed_has_no_spread(report: TaskReport) -> None:
     del report.record["protocols"]["kernel"]["seeds"]["1"]
-    found = report.figures("kernel", "both")
-    assert (found["accuracy"], found["accuracy_sd"]) == (1.0, 0.0)
+    figures = report.figures("kernel", "both")
+    assert (figures["accuracy"], figures["accuracy_sd"]) == (1.0, 0.0)
 
 
 def test_without_the_row_without_code_there_is_no_gain(report: TaskReport) -> None:
@@ -135,12 +135,12 @@ def test_without_the_row_without_code_there_is_no_gain(report: TaskReport) -> No
 
 # -- tables --------------------------------------------------------------------------------------------
 def test_a_line_of_the_table(report: TaskReport) -> None:
-    default, without, both = report.lines("kernel")
-    assert both["row"] == "embedding, both"
-    assert both["accuracy"] == "87.5 ± 17.7 % [75.0, 100.0]"
-    assert both["slowdowns"] == "12.5 %"
-    assert both["against no code"].startswith("+37.5 [")
-    assert "speedup over always unrolled, geom. (arith.)" in both
+    default, without, with_code = report.lines("kernel")
+    assert with_code["row"] == "embedding, both"
+    assert with_code["accuracy"] == "87.5 ± 17.7 % [75.0, 100.0]"
+    assert with_code["slowdowns"] == "12.5 %"
+    assert with_code["against no code"].startswith("+37.5 [")
+    assert "speedup over always unrolled, geom. (arith.)" in with_code
     assert "against no code" not in default
     assert "against no code" not in without
 
@@ -149,8 +149,8 @@ def test_where_speed_counts_the_gain_is_a_factor(report: TaskReport, toy: Task) 
     class Fast(type(toy)):  # type: ignore[misc]
         select = "speedup"
 
-    *_, both = TaskReport(report.record, Fast(), report.data).lines("kernel")
-    assert both["against no code"].startswith("x 1.297 [")
+    *_, with_code = TaskReport(report.record, Fast(), report.data).lines("kernel")
+    assert with_code["against no code"].startswith("x 1.297 [")
 
 
 def test_too_few_groups_are_told_beside_the_figures(report: TaskReport) -> None:
@@ -205,9 +205,9 @@ def test_figures_are_recomputed_from_the_predictions(report: TaskReport, toy: Ta
 
 def test_a_record_is_a_line_a_row_of_the_table(report: TaskReport, tmp_path: Path) -> None:
     lines = report.save(tmp_path / "record.json").read_text().splitlines()
-    said = [line.strip().rstrip(",") for line in lines if '"said"' in line]
-    assert said[:2] == ['"said": [0,0,0,0]', '"said": [1,1,0,0]']
-    assert len(said) == 6
+    answer_lines = [line.strip().rstrip(",") for line in lines if '"said"' in line]
+    assert answer_lines[:2] == ['"said": [0,0,0,0]', '"said": [1,1,0,0]']
+    assert len(answer_lines) == 6
 
 
 @pytest.mark.parametrize(
@@ -276,24 +276,24 @@ def numbers(report: TaskReport) -> TaskReport:
 
 
 def test_figures_of_numbers_are_means_over_the_seeds(numbers: TaskReport) -> None:
-    found = numbers.figures("kernel", "both")
-    assert found["mae"] == pytest.approx((1 / 4 + 3 / 4) / 2)
-    assert found["mae_sd"] == pytest.approx(np.std([1 / 4, 3 / 4], ddof=1))
-    assert found["r2"] == pytest.approx(((1 - 1 / 14) + (1 - 5 / 14)) / 2)
+    figures = numbers.figures("kernel", "both")
+    assert figures["mae"] == pytest.approx((1 / 4 + 3 / 4) / 2)
+    assert figures["mae_sd"] == pytest.approx(np.std([1 / 4, 3 / 4], ddof=1))
+    assert figures["r2"] == pytest.approx(((1 - 1 / 14) + (1 - 5 / 14)) / 2)
     # Errors of the samples, over the seeds: 0, 1, 0, 1; without code 1, 0, 1, 4.
-    assert found["mae_gain"] == pytest.approx(0.5 - 1.5)
-    assert found["mae_interval"] == (0.5, 0.5)
-    assert found["mae_gain_interval"] == (-2.0, 0.0)
-    assert "speedup_over" not in found
+    assert figures["mae_gain"] == pytest.approx(0.5 - 1.5)
+    assert figures["mae_interval"] == (0.5, 0.5)
+    assert figures["mae_gain_interval"] == (-2.0, 0.0)
+    assert "speedup_over" not in figures
     assert numbers.figures("kernel", "both", "y")["mae"] == pytest.approx(1.0)
 
 
 def test_a_line_of_numbers(numbers: TaskReport) -> None:
-    mean, _, both = numbers.lines("kernel")
-    assert both["mean absolute error, cycles"] == "0.5 [0.5, 0.5]"
-    assert both["median error"] == "0.25"
-    assert both["R2"] == "0.786"
-    assert both["against no code"] == "-1 [-2, +0]"
+    mean, _, with_code = numbers.lines("kernel")
+    assert with_code["mean absolute error, cycles"] == "0.5 [0.5, 0.5]"
+    assert with_code["median error"] == "0.25"
+    assert with_code["R2"] == "0.786"
+    assert with_code["against no code"] == "-1 [-2, +0]"
     assert mean["row"] == "mean of the training samples"
     assert "against no code" not in mean
     assert numbers.judged_by == "mae"
@@ -321,6 +321,6 @@ def test_a_caption_says_when_the_data_are_not_as_published(published_data: Any, 
 
 
 def test_a_label_alone_has_figures_of_its_own() -> None:
-    truth, said = np.array([[1], [0], [1], [0]], dtype=bool), np.array([[[0.9], [0.2], [0.1], [0.3]]])
-    found = area_figures(truth, said, np.arange(4), names=("only",))
-    assert found["labels"] == {"only": {"auc": 0.5, "average_precision": 0.75, "rate": 0.5}}
+    truth, scores = np.array([[1], [0], [1], [0]], dtype=bool), np.array([[[0.9], [0.2], [0.1], [0.3]]])
+    figures = area_figures(truth, scores, np.arange(4), names=("only",))
+    assert figures["labels"] == {"only": {"auc": 0.5, "average_precision": 0.75, "rate": 0.5}}

@@ -52,14 +52,14 @@ def report(tiny: Encoder) -> TaskReport:
 
 
 def test_every_figure_is_paid_in_reported_costs(report: TaskReport) -> None:
-    found = report.figures("kernel", "histogram")
-    assert found["accuracy"] == 1.0
+    figures = report.figures("kernel", "histogram")
+    assert figures["accuracy"] == 1.0
     gain = (2 / 1.1) ** 0.5
-    assert found["speedup_geometric"] == pytest.approx(gain)
-    assert found["oracle_geometric"] == pytest.approx(gain)
-    assert found["oracle_gain_share"] == pytest.approx(1.0)
-    assert found["speedup_interval"][1] <= 2 / 1.1 + 1e-9
-    over = found["speedup_over"]["always 4"]
+    assert figures["speedup_geometric"] == pytest.approx(gain)
+    assert figures["oracle_geometric"] == pytest.approx(gain)
+    assert figures["oracle_gain_share"] == pytest.approx(1.0)
+    assert figures["speedup_interval"][1] <= 2 / 1.1 + 1e-9
+    over = figures["speedup_over"]["always 4"]
     assert over["geometric"] == over["oracle_geometric"] == pytest.approx((3.3 / 2) ** 0.5)
 
 

@@ -29,10 +29,10 @@ EXPORTED |= {"ensemble": EnsembleHead(MEMBERS), "cautious ensemble": CautiousEns
 def compilers() -> list[list[str]]:
     """A clang, of Debian's or ziglang's, and a gcc where there is one."""
     try:
-        found = [find_compiler("c")]
+        commands = [find_compiler("c")]
     except ToolchainError:
-        found = []
-    return found + [["gcc"] for _ in range(1) if shutil.which("gcc")]
+        commands = []
+    return commands + [["gcc"] for _ in range(1) if shutil.which("gcc")]
 
 
 def written(head: Any, folder: Path, settings: np.ndarray | None = None) -> list[str]:
@@ -113,11 +113,11 @@ def test_arrays_stand_there_once_in_the_narrowest_type() -> None:
 
 def test_numbers_are_the_same_after_printing_and_reading() -> None:
     values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
-    for kind, some in ((np.float64, values), (np.float32, values[70:130])):
-        to, given = CWriter(), some.astype(kind)
-        to.table(given)
+    for kind, numbers in ((np.float64, values), (np.float32, values[70:130])):
+        to, written = CWriter(), numbers.astype(kind)
+        to.table(written)
         read = to.declarations.partition("{")[2].partition("}")[0].split(",")
-        np.testing.assert_array_equal(np.array(read, dtype=np.float64).astype(kind), given)
+        np.testing.assert_array_equal(np.array(read, dtype=np.float64).astype(kind), written)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -204,10 +204,10 @@ def test_a_bad_sample_is_named(change: dict[str, Any], word: str, toy: Task, few
 def test_files_that_ir2vec_could_not_read_are_told(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    texts_asked: list[str] = []
 
     def vectors(texts: list[str]) -> tuple[np.ndarray, int]:
-        asked.extend(texts)
+        texts_asked.extend(texts)
         return np.arange(6, dtype=np.float32).reshape(3, 2), 2
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
@@ -215,7 +215,7 @@ def test_files_that_ir2vec_could_not_read_are_told(
     # The published IR is bytes, and IR2Vec reads what LLVM wrote, not mirenc's canonical text.
     published = TaskData([replace(sample, ir=sample.ir.encode()) for sample in few.samples], toy.space)
     rows = build_features(toy, published, ["no_code", "ir2vec"], tiny)
-    assert asked == [few.samples[index].ir for index in (0, 4, 8)]
+    assert texts_asked == [few.samples[index].ir for index in (0, 4, 8)]
     assert rows[1].matrix[:, 1:].tolist() == [[0, 1]] * 4 + [[2, 3]] * 4 + [[4, 5]] * 4
     assert (rows[0].note, rows[1].note) == ("", "IR2Vec gave no vector for 2 of 3 files: zeros")
 
@@ -223,10 +223,10 @@ def test_files_that_ir2vec_could_not_read_are_told(
 def test_a_regions_row_is_of_its_function_and_says_so(
     toy: Task, functions: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    texts_asked: list[str] = []
 
     def vectors(texts: list[str]) -> tuple[np.ndarray, int]:
-        asked.extend(texts)
+        texts_asked.extend(texts)
         return np.arange(len(texts), dtype=np.float32)[:, None], 0
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
@@ -234,11 +234,12 @@ def test_a_regions_row_is_of_its_function_and_says_so(
     (row,) = build_features(toy, functions, ["ir2vec"], tiny)
     symbols = [sample.region.symbol for sample in functions.samples]  # type: ignore[union-attr]
     # Each function once, and with it the body of no other.
-    assert len(asked) == len(set(symbols))
-    for text in asked:
+    assert len(texts_asked) == len(set(symbols))
+    for text in texts_asked:
         assert len(re.findall("^define ", text, re.MULTILINE)) == 1
     place = [
-        next(number for number, text in enumerate(asked) if re.search(rf"define .*@{name}\(", text)) for name in symbols
+        next(number for number, text in enumerate(texts_asked) if re.search(rf"define .*@{name}\(", text))
+        for name in symbols
     ]
     assert row.matrix[:, -1].tolist() == place
     assert row.note == "IR2Vec has no vectors of loops: its row is of the function around each region"
@@ -265,8 +266,8 @@ define void @g() {
     function = regions_of(module, "function").regions[0]
     of_loop, of_function = CodeReader(tiny)(module, [loop, function])
     for name, part in (("text", "text"), ("graph", "graph")):
-        own = getattr(tiny.embed_parts(module, level="loop"), part)[0]
-        assert_same_vectors(of_loop[name], np.concatenate([own, of_function[name]]))
+        of_loop_alone = getattr(tiny.embed_parts(module, level="loop"), part)[0]
+        assert_same_vectors(of_loop[name], np.concatenate([of_loop_alone, of_function[name]]))
     inside = opcode_histogram(module, np.array([2, 3, 4], dtype=np.int32))
     assert of_loop["histogram"].tolist() == [*inside.tolist(), *of_function["histogram"].tolist()]
 
@@ -275,11 +276,11 @@ def test_a_model_that_a_compiler_taught_gives_features(
     toy: Task, functions: TaskData, taught: Encoder, tiny: Encoder
 ) -> None:
     rows = {row.row: row.matrix[::2, 1:] for row in build_features(toy, functions, ["text", "graph", "both"], taught)}
-    found = taught.embed_parts(PAIR, level="function", purpose="features")
-    np.testing.assert_array_equal(rows["text"], found.part("text"))
-    np.testing.assert_array_equal(rows["graph"], found.part("graph"))
+    embedding = taught.embed_parts(PAIR, level="function", purpose="features")
+    np.testing.assert_array_equal(rows["text"], embedding.part("text"))
+    np.testing.assert_array_equal(rows["graph"], embedding.part("graph"))
     # All that features have, in another order.
-    np.testing.assert_array_equal(rows["both"], np.hstack([rows["text"], rows["graph"], found.taught]))
+    np.testing.assert_array_equal(rows["both"], np.hstack([rows["text"], rows["graph"], embedding.taught]))
     assert rows["both"].shape[1] == taught.width("features")
     # Others give what shipped heads were fitted on.
     (old,) = build_features(toy, functions, ["both"], tiny)

@@ -79,15 +79,15 @@ def test_part_and_whiten_are_the_encoders(part: str, whiten: bool, tiny: Encoder
 def test_equal_inputs_are_embedded_once_and_keep_their_places(
     rows: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[object] = []
+    embedded: list[object] = []
     original = Encoder.embed_stream
     monkeypatch.setattr(
-        Encoder, "embed_stream", lambda self, inputs, **rest: asked.extend(inputs) or original(self, inputs, **rest)
+        Encoder, "embed_stream", lambda self, inputs, **rest: embedded.extend(inputs) or original(self, inputs, **rest)
     )
     out = embedder().transform([FILES[1], FILES[0], FILES[1], FILES[1]])
     assert_same_vectors(out, rows[[1, 0, 1, 1]])
     np.testing.assert_array_equal(out[2:], out[[0, 0]])
-    assert [given.name for given in asked] == [str(FILES[1]), str(FILES[0])]
+    assert [module.name for module in embedded] == [str(FILES[1]), str(FILES[0])]
 
 
 @pytest.mark.parametrize("single", [str(FILES[0]), FILES[0], b"BC", BAD])

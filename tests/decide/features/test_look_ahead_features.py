@@ -73,13 +73,13 @@ def tables(*codes: LoopCode | None) -> Float64:
 def test_a_setting_that_nothing_is_known_of_is_not_asked_for() -> None:
     settings = Settings(np.arange(3.0)[:, None], np.array([[0, 1, 2]]))
     default, one = np.array([0]), np.array([10.0])
-    found = look_ahead_settings(settings, tables(SCALAR, None, FOUR), default, one)
-    assert found.row.tolist() == [[0, -1, 1]]
-    assert found.features[:, 0].tolist() == [0, 2]
+    looked_ahead = look_ahead_settings(settings, tables(SCALAR, None, FOUR), default, one)
+    assert looked_ahead.row.tolist() == [[0, -1, 1]]
+    assert looked_ahead.features[:, 0].tolist() == [0, 2]
     # Without the default's there is nothing to compare with.
     none = look_ahead_settings(settings, tables(None, SCALAR, FOUR), default, one)
     assert none.row.tolist() == [[-1, -1, -1]]
-    assert none.features.shape == (0, found.features.shape[1])
+    assert none.features.shape == (0, looked_ahead.features.shape[1])
     assert not default_columns(tables(None, SCALAR)[0], 0).any()
     assert np.isnan(loop_numbers(None)).all()
     assert len(loop_numbers(None)) == len(loop_numbers(FOUR)) == NUMBERS

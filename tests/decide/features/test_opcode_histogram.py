@@ -44,17 +44,17 @@ def test_columns_are_roots_of_shares_and_the_size() -> None:
 def test_only_the_instructions_of_a_part_count() -> None:
     module = parse_ir(TEXT)
     vector = opcode_histogram(module, np.array([0, 1, 3], dtype=np.int32))  # mul, mul, store
-    found = {name: float(value) for name, value in zip((*OPCODES, "size"), vector, strict=True) if value}
-    assert found == pytest.approx({"mul": (2 / 3) ** 0.5, "store": (1 / 3) ** 0.5, "size": np.log(4)})
+    shares = {name: float(value) for name, value in zip((*OPCODES, "size"), vector, strict=True) if value}
+    assert shares == pytest.approx({"mul": (2 / 3) ** 0.5, "store": (1 / 3) ** 0.5, "size": np.log(4)})
     assert not opcode_histogram(module, np.zeros(0, dtype=np.int32)).any()
 
 
 def test_twice_the_code_has_the_same_shares() -> None:
     twice = TEXT + TEXT.replace("@f", "@f2").replace("declare i32 @g(i32)", "")
-    once, both = columns(TEXT), columns(twice)
-    assert both.pop("size") == pytest.approx(np.log(19))
+    once, doubled = columns(TEXT), columns(twice)
+    assert doubled.pop("size") == pytest.approx(np.log(19))
     once.pop("size")
-    assert both == pytest.approx(once)
+    assert doubled == pytest.approx(once)
 
 
 def test_every_opcode_has_a_column_of_its_own() -> None:

@@ -63,14 +63,14 @@ def test_a_measured_table_is_whole(path: Path) -> None:
     table = read_measured(path.parent, name)
     assert not table.machine["sources"].startswith("the user")
     assert not re.search(r"(?<![\w.])/\w", json.dumps(table.machine))  # no path of the machine that measured
-    kept = [sample for sample in table.samples if not sample.dropped]
-    assert len(kept) == table.machine["samples"]
-    assert all(sample.noise <= MOST_NOISE for sample in kept)
+    usable = [sample for sample in table.samples if not sample.dropped]
+    assert len(usable) == table.machine["samples"]
+    assert all(sample.noise <= MOST_NOISE for sample in usable)
     # What was dropped is there too, with the reason, so that it can be counted.
-    assert len(table.samples) - len(kept) == table.machine["dropped_for_noise"] + table.machine["dropped_otherwise"]
+    assert len(table.samples) - len(usable) == table.machine["dropped_for_noise"] + table.machine["dropped_otherwise"]
 
     data = get_task(name).load(path.parent)
-    assert len(data) == len(kept)
+    assert len(data) == len(usable)
     assert data.machine == table.machine["title"]
     assert np.isfinite(data.paid_baseline).all()
     # Two halves of the rounds: alike, and not the same.

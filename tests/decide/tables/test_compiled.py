@@ -18,24 +18,24 @@ FILES = ("machine.json", "pieces.parquet", "levels.parquet", "fires.parquet", "l
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    given = write_small_table(tmp_path)
-    found = read_compiled(tmp_path)
-    assert found.pieces == given.pieces
-    assert found.lists == LISTS
-    assert found.title == given.title
-    assert list(found.levels) == list(given.levels)
+    written = write_small_table(tmp_path)
+    table = read_compiled(tmp_path)
+    assert table.pieces == written.pieces
+    assert table.lists == LISTS
+    assert table.title == written.title
+    assert list(table.levels) == list(written.levels)
     for one, other in [
-        (found.sizes, given.sizes),
-        *((found.levels[name], given.levels[name]) for name in found.levels),
+        (table.sizes, written.sizes),
+        *((table.levels[name], written.levels[name]) for name in table.levels),
     ]:
         np.testing.assert_array_equal(one.instructions, other.instructions)
         np.testing.assert_array_equal(one.code_bytes, other.code_bytes)
         np.testing.assert_array_equal(one.status, other.status)
-    assert np.isnan(found.sizes.code_bytes[-1, 2])
-    assert STATUSES[found.sizes.status[-1, 2]] == "crash"
-    assert found.fires["Oz"].passes == ("instcombine", "sroa")
-    np.testing.assert_array_equal(found.fires["Oz"].changed, given.fires["Oz"].changed)
-    np.testing.assert_array_equal(found.fires["Oz"].known, given.fires["Oz"].known)
+    assert np.isnan(table.sizes.code_bytes[-1, 2])
+    assert STATUSES[table.sizes.status[-1, 2]] == "crash"
+    assert table.fires["Oz"].passes == ("instcombine", "sroa")
+    np.testing.assert_array_equal(table.fires["Oz"].changed, written.fires["Oz"].changed)
+    np.testing.assert_array_equal(table.fires["Oz"].known, written.fires["Oz"].known)
 
 
 def test_a_table_without_fires_is_read(tmp_path: Path) -> None:

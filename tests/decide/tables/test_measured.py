@@ -23,13 +23,13 @@ class Made(MeasuredTask):
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    given = measured_table(FIRST, SECOND, DROPPED)
-    given.write(tmp_path)
-    found = read_measured(tmp_path, "made")
-    assert found.kernels == KERNELS
-    assert found.machine == MACHINE
-    assert found.title == "a machine; a compiler"
-    for one, other in zip(found.samples, given.samples, strict=True):
+    written = measured_table(FIRST, SECOND, DROPPED)
+    written.write(tmp_path)
+    table = read_measured(tmp_path, "made")
+    assert table.kernels == KERNELS
+    assert table.machine == MACHINE
+    assert table.title == "a machine; a compiler"
+    for one, other in zip(table.samples, written.samples, strict=True):
         for name in MeasuredSample.__dataclass_fields__:
             if name not in ("label", "report", "noise"):
                 assert getattr(one, name) == getattr(other, name), name
@@ -53,9 +53,9 @@ def test_tables_from_before_tries_were_counted_are_read(tmp_path: Path) -> None:
 
 def test_the_hash_is_that_of_the_tables(tmp_path: Path) -> None:
     hashes = []
-    for number, given in enumerate((measured_table(FIRST), measured_table(FIRST), measured_table(SECOND))):
+    for number, table in enumerate((measured_table(FIRST), measured_table(FIRST), measured_table(SECOND))):
         (tmp_path / str(number)).mkdir()
-        given.write(tmp_path / str(number))
+        table.write(tmp_path / str(number))
         hashes.append(read_measured(tmp_path / str(number), "made").content_hash)
     assert hashes[0] == hashes[1] != hashes[2]
     assert len(hashes[0]) == 64
@@ -97,7 +97,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "complaint"),
     [
         ({"context": Context("n", "m")}, r"one avx2: the table has no context feature 'm'; it has n, part"),
         ({"level": "module"}, r"one avx2: the table does not say which module of this kernel was measured"),
@@ -107,9 +107,9 @@ def test_samples_may_have_spaces_of_their_own() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_the_task_is_refused(changes: dict[str, Any], said: str) -> None:
+def test_what_does_not_fit_the_task_is_refused(changes: dict[str, Any], complaint: str) -> None:
     other = type("Other", (Made,), {"context": Context("n"), "part_context": {}, **changes})
-    with pytest.raises(TaskError, match=said):
+    with pytest.raises(TaskError, match=complaint):
         other().samples_of(measured_table(FIRST))
 
 
@@ -119,8 +119,8 @@ def test_a_table_of_dropped_samples_is_none() -> None:
 
 
 def test_without_a_table_it_says_how_to_make_one(tmp_path: Path) -> None:
-    wanted = r"mirenc measure made -o FOLDER, then give --data FOLDER"
-    with pytest.raises(TaskError, match=rf"mirenc comes without costs for made\. .*{wanted}"):
+    command = r"mirenc measure made -o FOLDER, then give --data FOLDER"
+    with pytest.raises(TaskError, match=rf"mirenc comes without costs for made\. .*{command}"):
         Made().load()
 
 

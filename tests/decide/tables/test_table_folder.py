@@ -50,7 +50,7 @@ def test_a_table_of_another_task_or_format_is_refused(kind: str, change: dict[st
     path = tmp_path / "machine.json"
     machine = json.loads(path.read_text())
     path.write_text(json.dumps(machine | change))
-    found = {"task": machine["task"], "format": machine["format"]} | change
+    stated = {"task": machine["task"], "format": machine["format"]} | change
     needed = f"needed is one of the task {machine['task']} in format {machine['format']}"
-    with pytest.raises(TaskError, match=f"a table of the task {found['task']} in format {found['format']}; {needed}"):
+    with pytest.raises(TaskError, match=f"a table of the task {stated['task']} in format {stated['format']}; {needed}"):
         read(tmp_path)

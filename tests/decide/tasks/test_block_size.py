@@ -100,12 +100,12 @@ def test_a_restriction_keeps_the_named_shapes_and_no_other() -> None:
     ratios = {"block_x=8 block_y=8": 1.2, "block_x=32 block_y=8": 1.0, "block_x=64 block_y=1": 3.0}
     planes = likely_shapes(ratios, 2)
     assert planes == [(32, 8), (8, 8)]
-    kept = [
+    shapes = [
         (block_size_x, block_size_y)
         for block_size_x, block_size_y in product((8, 32, 64), (1, 8))
         if eval(tuner_restriction(planes), {"block_size_x": block_size_x, "block_size_y": block_size_y})
     ]
-    assert kept == [(8, 8), (32, 8)]
+    assert shapes == [(8, 8), (32, 8)]
     assert tuner_restriction([(64, 1), (128, 1)]) == "block_size_x in [64, 128]"
 
 
@@ -125,8 +125,8 @@ def test_shapes_that_a_kernel_permits(
     cuda: bool, dimensions: int, bounds: BlockBounds, permitted: list[object]
 ) -> None:
     shapes = [(int(x), int(y)) for x, y in block_space("cuda" if cuda else "cl", dimensions).settings]
-    wanted = [one if isinstance(one, tuple) else (one, 1) for one in permitted]
-    assert permitted_shapes(shapes, shapes[0], "k", bounds, cuda=cuda) == wanted
+    expected = [one if isinstance(one, tuple) else (one, 1) for one in permitted]
+    assert permitted_shapes(shapes, shapes[0], "k", bounds, cuda=cuda) == expected
 
 
 @pytest.mark.parametrize(
@@ -154,20 +154,22 @@ def test_no_shape_at_all_is_said(bounds: BlockBounds, words: str) -> None:
 def test_every_kernel_has_its_own_bounds() -> None:
     module = read_ir(BOUNDS / "clang-19.cuda.ll")
     space = block_space("cuda", 1)
-    found = {}
+    permitted_of = {}
     for region in TASK.regions(module):
         if region.symbol != "small":
-            found[region.symbol] = TASK.permitted(space, module, region, (64.0, 1.0, 1.0))
-    assert found["anything"] == (space.settings, "")
-    assert found["bounded"][0] == ((64, 1), (32, 1))
-    assert found["both"][0] == tuple(one for one in space.settings if one[0] <= 512)
-    assert found["bounded"][1] == "__launch_bounds__(64): at most 64 threads a block"
+            permitted_of[region.symbol] = TASK.permitted(space, module, region, (64.0, 1.0, 1.0))
+    assert permitted_of["anything"] == (space.settings, "")
+    assert permitted_of["bounded"][0] == ((64, 1), (32, 1))
+    assert permitted_of["both"][0] == tuple(one for one in space.settings if one[0] <= 512)
+    assert permitted_of["bounded"][1] == "__launch_bounds__(64): at most 64 threads a block"
 
 
 def test_the_worth_of_an_answer_on_another_gpu_is_the_record_s() -> None:
     record = json.loads((ROOT / "downstream/block_size_published/transfer.json").read_text())
     row = record["rows"][0]
-    taken, tried = (f"{row['ways'][way]['oracle_gain_share']:.0%}".replace("%", " %") for way in list(row["ways"])[:2])
+    taken, tried = (
+        f"{row['ways'][rule]['oracle_gain_share']:.0%}".replace("%", " %") for rule in list(row["ways"])[:2]
+    )
     words = f"has {taken} of the oracle's gain on another, and {tried} if it is tried beside the default"
     assert words in ON_ANOTHER_GPU
     assert f"({row['pairs']} pairs)" in ON_ANOTHER_GPU
@@ -183,7 +185,7 @@ def test_the_worth_of_the_shapes_to_measure_is_the_record_s() -> None:
 def test_two_shapes_are_to_be_measured_where_a_cuda_kernel_permits_them(most: int) -> None:
     space = block_space("cuda", 1)
     expected = {name: 1.0 for name, (x, _) in zip(space.names, space.settings, strict=True) if int(x) <= most}
-    found = Choice(
+    answer = Choice(
         choice=space.names[0],
         setting=space.settings[0],
         default=space.names[0],
@@ -196,7 +198,7 @@ def test_two_shapes_are_to_be_measured_where_a_cuda_kernel_permits_them(most: in
         evidence=Evidence("default", None),
     )
     line = f"to be sure, measure block_x=64 block_y=1 and block_x=512 block_y=1: {TRIES_WORTH}"
-    assert (line in TASK.remarks(found)) == (most == 1024)
+    assert (line in TASK.remarks(answer)) == (most == 1024)
 
 
 def made_up(folder: Path) -> Path:
@@ -241,18 +243,18 @@ def test_a_kernel_that_forbids_the_default_is_measured_against_another(tmp_path:
     )
     table.write(tmp_path)
     data = TASK.load(tmp_path)
-    own = data.spaces[0]
-    assert own.settings[own.default] == own.settings[0] == (64, 1)
-    assert sorted(own.settings) == sorted(space.settings)
+    space_of_first = data.spaces[0]
+    assert space_of_first.settings[space_of_first.default] == space_of_first.settings[0] == (64, 1)
+    assert sorted(space_of_first.settings) == sorted(space.settings)
     assert data.baseline.tolist() == [2.0]
-    assert own.settings[data.labels[0]] == (1, 1)
+    assert space_of_first.settings[data.labels[0]] == (1, 1)
 
 
 @pytest.mark.parametrize(("default", "matters", "cuda"), [(1.02, False, 0), (1.2, True, 1)])
 def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matters: bool, cuda: int) -> None:
     space = block_space("cl", 2)
     ratios = dict.fromkeys(space.names, 2.0) | {space.names[1]: 1.0, space.names[space.default]: default}
-    found = Choice(
+    answer = Choice(
         choice=space.names[1],
         setting=space.settings[1],
         default=space.names[space.default],
@@ -264,7 +266,7 @@ def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matte
         distance=0.5,
         evidence=Evidence("default", None),
     )
-    details, remarks = TASK.details(found), TASK.remarks(found)
+    details, remarks = TASK.details(answer), TASK.remarks(answer)
     assert details["matters"] is matters
     assert details["loss"][space.names[space.default]] == pytest.approx(default - 1)
     assert details["restriction"].startswith("(block_size_x, block_size_y) in [(1, 1), (16, 16), ")

@@ -173,5 +173,5 @@ def test_a_group_that_the_kernel_forbids_is_refused() -> None:
     with pytest.raises(TaskError, match=r"'wgsize' is 128: 128 work-items, and 64 are allowed \(reqd_work_group_size"):
         task.permitted(task.space, module, None, (1024.0, 128.0))
     # Another kernel of the module may be the one.
-    both = parse_ir(text.replace("!0 = ", "define spir_kernel void @free(ptr %x) {\n  ret void\n}\n!0 = "))
-    assert task.permitted(task.space, both, None, (1024.0, 128.0))[1] == ""
+    two_kernels = parse_ir(text.replace("!0 = ", "define spir_kernel void @free(ptr %x) {\n  ret void\n}\n!0 = "))
+    assert task.permitted(task.space, two_kernels, None, (1024.0, 128.0))[1] == ""

@@ -22,9 +22,9 @@ def test_regions_are_the_loops_that_a_clang_outlined(tmp_path: Path) -> None:
     source = tmp_path / "two.c"
     source.write_text(SOURCE)
     module = parse_ir(compile_source(source, "c", dialect=DIALECT), name="two.c")
-    whole = parallel_regions(module)
-    assert [region.line for region in whole] == [3, 11, 14]
-    assert all("omp_outlined" in region.symbol for region in whole)
+    regions = parallel_regions(module)
+    assert [region.line for region in regions] == [3, 11, 14]
+    assert all("omp_outlined" in region.symbol for region in regions)
     assert [region.line for region in parallel_regions(without_places(module))] == [3, 11, 14]
 
 

@@ -37,9 +37,9 @@ QUICK = ["no_code", "histogram"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six projects of four pieces, the last project held out."""
-    made = tmp_path_factory.mktemp("table")
-    write_small_table(made)
-    return made
+    table_folder = tmp_path_factory.mktemp("table")
+    write_small_table(table_folder)
+    return table_folder
 
 
 # -- what a sample is ----------------------------------------------------------------------------------
@@ -66,11 +66,11 @@ def test_the_code_tells_what_the_table_says(name: str, folder: Path) -> None:
     for sample in load_data(task, folder).samples:
         assert isinstance(sample.ir, str)
         module = parse_ir(sample.ir)
-        told = task.context.parse(
+        context = task.context.parse(
             {key: str(value) for key, value in task.context.from_ir(module, sample.region).items()}
         )
-        assert told[0] == module.instruction_count
-        assert told[1] == sample.context[1]
+        assert context[0] == module.instruction_count
+        assert context[1] == sample.context[1]
         if sample.region is not None:
             (region,) = regions_of(module, "function").regions
             assert (region.symbol, region.header) == (sample.region.symbol, sample.region.header)
@@ -96,10 +96,10 @@ def test_sizes_are_logarithms_of_bytes(folder: Path) -> None:
 
 def test_a_benefit_is_a_ratio_of_two_sizes(folder: Path) -> None:
     task = get_task("oz_benefit")
-    found = {variant: load_data(task, folder, variant).value for variant in task.variants}
+    values = {variant: load_data(task, folder, variant).value for variant in task.variants}
     size = np.array([100.0 + 9 * row for row in range(24)])
-    np.testing.assert_allclose(np.exp(found["Oz_over_O0"]), size / (size - 2))
-    np.testing.assert_allclose(np.exp(found["O3_over_Oz"]), (size - 8) / (size - 2))
+    np.testing.assert_allclose(np.exp(values["Oz_over_O0"]), size / (size - 2))
+    np.testing.assert_allclose(np.exp(values["O3_over_Oz"]), (size - 8) / (size - 2))
 
 
 def test_labels_are_the_passes_that_fire(folder: Path) -> None:
@@ -170,8 +170,8 @@ def test_what_failed_is_left_out(tmp_path: Path) -> None:
 # -- without code, or without what is asked for --------------------------------------------------------
 def test_a_table_without_ir_still_makes_reports(folder: Path, tmp_path: Path, tiny: Encoder) -> None:
     task = get_task("size_after")
-    whole = load_data(task, folder, "Oz")
-    report = evaluate(task, whole, variant="Oz", encoder=tiny, rows=QUICK, protocols=["held_out"], seeds=(0,))
+    complete = load_data(task, folder, "Oz")
+    report = evaluate(task, complete, variant="Oz", encoder=tiny, rows=QUICK, protocols=["held_out"], seeds=(0,))
     path = report.save(tmp_path / "record.json")
     shutil.copytree(folder, tmp_path / "bare", ignore=shutil.ignore_patterns("ir.parquet"))
     bare = load_data(task, tmp_path / "bare", "Oz")
@@ -202,9 +202,9 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
     tested = {"held_out": data.held_out, "project": ~data.held_out}
     for protocol, inside in tested.items():
         np.testing.assert_array_equal(report.tested(protocol), inside)
-        said = report.predictions(protocol, "histogram")
-        assert said.shape[:2] == (2, len(data))
-        assert not said[:, ~inside].any()
+        predictions = report.predictions(protocol, "histogram")
+        assert predictions.shape[:2] == (2, len(data))
+        assert not predictions[:, ~inside].any()
         assert len(list(report.lines(protocol))) == len(report.rows(protocol))
     again = load_report(report.save(tmp_path / "record.json"), task, data)
     assert str(again) == str(report)
@@ -246,11 +246,11 @@ def test_a_function_of_a_module_is_answered_as_the_module_of_its_own_that_sample
         "define internal i32 @helper(i32 %x) {\n  %v = load i32, ptr @seen\n  %y = mul i32 %x, %v\n  ret i32 %y\n}\n"
         "define i32 @asked(i32 %x) {\n  %y = call i32 @helper(i32 %x)\n  ret i32 %y\n}\n"
     )
-    found = head.predict(parse_ir(text), {})
+    answers = head.predict(parse_ir(text), {})
     alone = dict(extract_functions(text))
-    assert [one.region.symbol for one in found if one.region is not None] == list(alone) == ["helper", "asked"]
+    assert [one.region.symbol for one in answers if one.region is not None] == list(alone) == ["helper", "asked"]
     expected = [head.predict(parse_ir(one), {})[0] for one in alone.values()]
-    assert [(one.value, one.distance) for one in found] == [(one.value, one.distance) for one in expected]
+    assert [(one.value, one.distance) for one in answers] == [(one.value, one.distance) for one in expected]
 
 
 def test_held_out_pieces_have_no_part_in_a_head(folder: Path, tiny: Encoder) -> None:
@@ -285,9 +285,9 @@ def test_figures_are_of_what_a_protocol_tests(folder: Path, tiny: Encoder) -> No
     report = evaluate(task, data, encoder=tiny, rows=["no_code"], seeds=(0,))
     mean = data.value[~data.held_out].mean()
     error = np.abs(data.value[data.held_out] - mean)
-    found = report.figures("held_out", "mean")
-    assert found["mae"] == pytest.approx(error.mean(), rel=1e-6)
-    assert found["mape"] == pytest.approx(np.abs(np.expm1(mean - data.value[data.held_out])).mean(), rel=1e-6)
+    figures = report.figures("held_out", "mean")
+    assert figures["mae"] == pytest.approx(error.mean(), rel=1e-6)
+    assert figures["mape"] == pytest.approx(np.abs(np.expm1(mean - data.value[data.held_out])).mean(), rel=1e-6)
     assert report.figures("held_out", "no_code")["mae_gain"] == 0
 
 
@@ -301,13 +301,13 @@ def test_a_yes_or_no_is_told_beside_the_number(folder: Path, tiny: Encoder) -> N
     task: Task = Halved()
     data = load_data(task, folder)
     report = evaluate(task, data, encoder=tiny, rows=["no_code"], protocols=["project"], seeds=(0,))
-    found = report.figures("project", "no_code")
+    figures = report.figures("project", "no_code")
     truth = data.value[~data.held_out] >= np.log(1.012)
-    said = report.predictions("project", "no_code")[0][~data.held_out]
-    pairs = [(a > b) + (a == b) / 2 for a in said[truth] for b in said[~truth]]
-    assert found["auc"] == pytest.approx(np.mean(pairs))
-    assert found["rate"] == truth.mean()
-    assert found["auc_interval"][0] <= found["auc"] <= found["auc_interval"][1]
+    predictions = report.predictions("project", "no_code")[0][~data.held_out]
+    pairs = [(a > b) + (a == b) / 2 for a in predictions[truth] for b in predictions[~truth]]
+    assert figures["auc"] == pytest.approx(np.mean(pairs))
+    assert figures["rate"] == truth.mean()
+    assert figures["auc_interval"][0] <= figures["auc"] <= figures["auc_interval"][1]
     (line,) = [one for one in report.lines("project") if one["row"] == "no code"]
     assert any(title.startswith("AUC, -Oz saves 1.2 %") for title in line)
 
@@ -316,16 +316,16 @@ def test_labels_are_ranked_by_scores_and_told_as_probabilities(folder: Path, tin
     task = get_task("pass_fires")
     data = load_data(task, folder, "Oz")
     report = evaluate(task, data, variant="Oz", encoder=tiny, rows=["text"], protocols=["project"], seeds=(0,))
-    said, truth = report.predictions("project", "text")[0][~data.held_out], data.label_table[~data.held_out]
-    assert said.min() < 0
-    assert said.max() > 1
+    scores, truth = report.predictions("project", "text")[0][~data.held_out], data.label_table[~data.held_out]
+    assert scores.min() < 0
+    assert scores.max() > 1
     pairs = [
-        np.mean([(a > b) + (a == b) / 2 for a in column[own] for b in column[~own]])
-        for column, own in zip(said.T, truth.T, strict=True)
+        np.mean([(a > b) + (a == b) / 2 for a in column[true_rows] for b in column[~true_rows]])
+        for column, true_rows in zip(scores.T, truth.T, strict=True)
     ]
-    found = report.figures("project", "text")
-    assert found["auc"] == pytest.approx(np.mean(pairs))
-    assert found["brier"] == pytest.approx(np.mean((np.clip(said, 0, 1) - truth) ** 2))
+    figures = report.figures("project", "text")
+    assert figures["auc"] == pytest.approx(np.mean(pairs))
+    assert figures["brier"] == pytest.approx(np.mean((np.clip(scores, 0, 1) - truth) ** 2))
     head = fit_head(task, data, tiny, variant="Oz", row="text")
     likely = [value for row in range(40) for one in head.predict(ir_of(row), {}) for value in one.labels.values()]
     assert {0.0, 1.0} & set(likely)

@@ -118,8 +118,8 @@ def test_the_published_table_has_the_published_oracle(
     gpu: str, geometric: float, arithmetic: float, published_data: Any
 ) -> None:
     data = published_data("thread_coarsening")
-    own = data.part == gpu
-    figures = decision_figures(data.costs[own], data.labels[own], data.baseline[own])
+    of_gpu = data.part == gpu
+    figures = decision_figures(data.costs[of_gpu], data.labels[of_gpu], data.baseline[of_gpu])
     assert figures["oracle_geometric"] == pytest.approx(geometric, abs=6e-4)
     assert figures["oracle_arithmetic"] == pytest.approx(arithmetic, abs=6e-4)
 

@@ -69,8 +69,8 @@ def read(folder: Path, text: str, name: str = "loops.c", *flags: str) -> IRModul
 def test_innermost_loops_by_line(tmp_path: Path) -> None:
     module = read(tmp_path, LOOPS)
     unknown = {"taken": "unknown", "rarer": "unknown"}
-    found = {(loop.symbol, loop.line): TASK.context.from_ir(module, loop) for loop in TASK.regions(module)}
-    assert found == {
+    contexts = {(loop.symbol, loop.line): TASK.context.from_ir(module, loop) for loop in TASK.regions(module)}
+    assert contexts == {
         ("sum", 4): {"trip_count": 0, **unknown},
         ("nest", 10): {"trip_count": 100, **unknown},
         ("nest", 12): {"trip_count": 0, **unknown},
@@ -81,9 +81,9 @@ def test_innermost_loops_by_line(tmp_path: Path) -> None:
 @pytest.mark.needs("C compiler")
 def test_loops_of_templates_and_ranges(tmp_path: Path, compiler: str) -> None:
     module = read(tmp_path, TEMPLATE, "loops.cpp")
-    found = sorted((loop.line, TASK.context.from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
+    trip_counts = sorted((loop.line, TASK.context.from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
     # clang 14 compares pointers in the last, which `constant_trip_counts` does not follow: not known.
-    assert found == [(3, 0), (3, 0), (11, 0 if compiler == "clang-14" else 64)]
+    assert trip_counts == [(3, 0), (3, 0), (11, 0 if compiler == "clang-14" else 64)]
 
 
 def test_a_trip_count_says_where_it_comes_from() -> None:
@@ -217,20 +217,20 @@ def test_from_a_table_to_an_answer(tmp_path: Path, encoder: Encoder) -> None:
     head = fit_head(TASK, TASK.load(made_table(tmp_path / "table")), encoder)
     path = tmp_path / "loops.c"
     path.write_text(LOOPS)
-    found = head.predict(path, {"vector_bits": 256})
-    assert [one.region.line for one in found if one.region] == [4, 10, 12]
-    assert {one.machine for one in found} == {"a machine"}
-    assert all(one.choice in TASK.space.names for one in found)
+    answers = head.predict(path, {"vector_bits": 256})
+    assert [one.region.line for one in answers if one.region] == [4, 10, 12]
+    assert {one.machine for one in answers} == {"a machine"}
+    assert all(one.choice in TASK.space.names for one in answers)
 
 
 def test_what_llvm_would_choose_is_asked_where_it_is_not_given(
     tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     head = fit_head(TASK, TASK.load(made_table(tmp_path / "table")), encoder)
-    asked = []
+    bits_asked = []
 
     def choices(module: IRModule, bits: int) -> dict[tuple[str, str], tuple[int, int]]:
-        asked.append(bits)
+        bits_asked.append(bits)
         return {("f", "%again"): (8, 4)}
 
     monkeypatch.setattr(loop_task, "vectorizer_choices", choices)
@@ -242,27 +242,27 @@ def test_what_llvm_would_choose_is_asked_where_it_is_not_given(
     )
     ir = IR.format(body="%y = mul i32 %x, 3")
     head.predict(ir, {"vector_bits": "256"})
-    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 8.0, 4.0, "unknown", "unknown"])
+    assert (bits_asked, seen[-1]) == ([256], [0.0, 256.0, 8.0, 4.0, "unknown", "unknown"])
     head.predict(ir, {"vector_bits": "256", "llvm_width": "2", "llvm_count": "1"})
-    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 2.0, 1.0, "unknown", "unknown"])
+    assert (bits_asked, seen[-1]) == ([256], [0.0, 256.0, 2.0, 1.0, "unknown", "unknown"])
 
 
 def test_only_rows_with_code_know_what_llvm_would_choose(tmp_path: Path, tiny: Encoder) -> None:
     data = TASK.load(made_table(tmp_path / "table"))
     assert "compiler" in default_rows(TASK, data)
-    found = {row.row: row for row in build_features(TASK, data, ["no_code", "compiler", "histogram"], tiny)}
-    assert found["no_code"].matrix[0].tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    feature_rows = {row.row: row for row in build_features(TASK, data, ["no_code", "compiler", "histogram"], tiny)}
+    assert feature_rows["no_code"].matrix[0].tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     for row in ("compiler", "histogram"):
-        assert found[row].matrix[0, :9].tolist() == [0.0, 0.0, 7.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    assert found["compiler"].matrix.shape == (24, 9)
+        assert feature_rows[row].matrix[0, :9].tolist() == [0.0, 0.0, 7.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert feature_rows["compiler"].matrix.shape == (24, 9)
 
 
 def test_code_is_also_compared_with_the_compilers_own_choice(tmp_path: Path, tiny: Encoder) -> None:
     report = evaluate(TASK, made_table(tmp_path / "table"), encoder=tiny, rows=["no_code", "compiler", "histogram"],
                       protocols=["structure"], seeds=(0,))  # fmt: skip
-    said = {row: report.predictions("structure", row)[0].astype(int) for row in ("compiler", "histogram")}
+    choices = {row: report.predictions("structure", row)[0].astype(int) for row in ("compiler", "histogram")}
     paid = report.data.paid
-    log_cost = {row: np.log(paid[np.arange(len(paid)), choice]).mean() for row, choice in said.items()}
+    log_cost = {row: np.log(paid[np.arange(len(paid)), choice]).mean() for row, choice in choices.items()}
     figures = report.figures("structure", "histogram")
     assert figures["speedup_gain_over_compiler"] == pytest.approx(np.exp(log_cost["compiler"] - log_cost["histogram"]))
     low, high = figures["speedup_gain_over_compiler_interval"]
@@ -277,12 +277,12 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
     data = TASK.load(made_table(tmp_path / "table", TRIPLE, run_trip_count=48.5))
     assert set(AHEAD) <= set(default_rows(TASK, data))
     rows = {row.row: row for row in build_features(TASK, data, AHEAD, tiny)}
-    told, untold = [1.0, np.log2(49.5)], [0.0, 0.0]
+    known_trips, untold = [1.0, np.log2(49.5)], [0.0, 0.0]
     for name, row in rows.items():
         ahead = name.startswith("look_ahead")
         # One that looks ahead is told by its settings.
-        wanted = told if name.endswith("_run") and not ahead else untold
-        assert row.matrix[0, :2].tolist() == pytest.approx(wanted)
+        expected = known_trips if name.endswith("_run") and not ahead else untold
+        assert row.matrix[0, :2].tolist() == pytest.approx(expected)
         assert (row.settings is not None) == ahead
         assert len(row.asked or ()) == ahead * (1 if name.endswith("_run") else len(TRIP_COUNTS))
     assert rows["look_ahead"].settings
@@ -294,9 +294,9 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
     settings = rows["look_ahead"].settings
     assert settings
     # Settings of more than 64 elements are not compiled; each sample has rows of its own for the others.
-    kept = [place for place, (width, count) in enumerate(TASK.space.settings) if width * count <= 64]
-    assert [np.flatnonzero(one >= 0).tolist() for one in settings.row] == 24 * [kept]
-    assert len(np.unique(settings.row)) == 24 * len(kept) + 1
+    allowed = [place for place, (width, count) in enumerate(TASK.space.settings) if width * count <= 64]
+    assert [np.flatnonzero(one >= 0).tolist() for one in settings.row] == 24 * [allowed]
+    assert len(np.unique(settings.row)) == 24 * len(allowed) + 1
     assert rows["look_ahead_both"].matrix.shape[1] > rows["look_ahead"].matrix.shape[1] > 6
     # The cache has them now, to the bit.
     (again,) = build_features(TASK, data, ["look_ahead"], tiny)
@@ -306,17 +306,21 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
 
 def test_rows_that_are_told_how_often_branches_are_taken(tmp_path: Path, tiny: Encoder) -> None:
     data = TASK.load(made_table(tmp_path / "table", TRIPLE, run_trip_count=48.5, run_taken=0.9, run_rarer=0.25))
-    names = [f"{row}_{told}" for row in ("histogram", "look_ahead") for told in ("run", "taken", "told")]
+    names = [f"{row}_{suffix}" for row in ("histogram", "look_ahead") for suffix in ("run", "taken", "told")]
     rows = {row.row: row for row in build_features(TASK, data, names, tiny)}
     trips = [1.0, np.log2(49.5)]
-    for name, found in (("run", [*trips, 0, 0, 0]), ("taken", [0, 0, 1, 0.9, 0.25]), ("told", [*trips, 1, 0.9, 0.25])):
+    for name, expected in (
+        ("run", [*trips, 0, 0, 0]),
+        ("taken", [0, 0, 1, 0.9, 0.25]),
+        ("told", [*trips, 1, 0.9, 0.25]),
+    ):
         matrix = rows[f"histogram_{name}"].matrix
-        assert matrix[0, [0, 1, 6, 7, 8]].tolist() == pytest.approx(found)
+        assert matrix[0, [0, 1, 6, 7, 8]].tolist() == pytest.approx(expected)
         # One that looks ahead is told by its settings, beside their code.
-        asked = rows[f"look_ahead_{name}"].asked
-        assert asked
-        assert {tuple(view.features[0, -8:-5]) for view in asked} == {tuple(found[2:])}
-        assert len(asked) == (len(TRIP_COUNTS) if name == "taken" else 1)
+        views = rows[f"look_ahead_{name}"].asked
+        assert views
+        assert {tuple(view.features[0, -8:-5]) for view in views} == {tuple(expected[2:])}
+        assert len(views) == (len(TRIP_COUNTS) if name == "taken" else 1)
         # In training, some samples are not: one head serves who knows it and who does not.
         settings = rows[f"look_ahead_{name}"].settings
         assert settings
@@ -339,11 +343,11 @@ def test_a_head_that_looks_ahead(tmp_path: Path, encoder: Encoder) -> None:
     )
     assert one.preference == pytest.approx(other.preference)
     assert one.preference[TASK.space.names[-1]] == 0
-    told, other = (
+    informed, other = (
         again.predict(TRIPLE + IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256, "trip_count": count})[0]
         for count in (3, 1000)
     )
-    assert told.preference != other.preference
+    assert informed.preference != other.preference
     (unknown,) = again.predict(IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256})
     assert unknown.choice == unknown.default
 
@@ -354,29 +358,29 @@ def test_tables_in_one_folder_and_another_suite(tmp_path: Path) -> None:
     first, second = (made_table(folder / name) for name in ("first", "second"))
     record = json.loads((second / "machine.json").read_text())
     (second / "machine.json").write_text(json.dumps(record | {"held_out": True}))
-    one, both = TASK.load(first), TASK.load(folder)
-    assert len(both) == 2 * len(one)
-    assert both.held_out.tolist() == [False] * len(one) + [True] * len(one)
-    assert both.content_hash != one.content_hash
+    one, tables = TASK.load(first), TASK.load(folder)
+    assert len(tables) == 2 * len(one)
+    assert tables.held_out.tolist() == [False] * len(one) + [True] * len(one)
+    assert tables.content_hash != one.content_hash
     assert {TASK.protocol(name).only_unit(one) for name in ("structure", "family")} == {""}
     assert TASK.protocol("another_suite").only_unit(one) == "trained on"
     for name in ("structure", "family"):
-        tested = np.concatenate([test for _, test in TASK.protocol(name).split(both, 0)])
+        tested = np.concatenate([test for _, test in TASK.protocol(name).split(tables, 0)])
         assert sorted(tested.tolist()) == [*range(len(one))]
     # Figures are of the parts that are tested.
-    some = both.subset(np.flatnonzero(~both.held_out | (both.part == "avx2")))
-    some = replace(some, samples=[replace(one, group=f"{one.group} {one.held_out}") for one in some.samples])
-    report = evaluate(TASK, some, protocols=["another_suite"], rows=["compiler"], seeds=[0])
+    chosen = tables.subset(np.flatnonzero(~tables.held_out | (tables.part == "avx2")))
+    chosen = replace(chosen, samples=[replace(one, group=f"{one.group} {one.held_out}") for one in chosen.samples])
+    report = evaluate(TASK, chosen, protocols=["another_suite"], rows=["compiler"], seeds=[0])
     assert (report.parts_of("another_suite"), report.parts) == (["avx2"], ["sse2", "avx2"])
     assert report.to_json()["figures"]["another_suite"]["compiler"]["parts"].keys() == {"avx2"}
 
 
 def test_how_often_branches_are_taken_as_a_question_says_it() -> None:
-    given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0", "trip_count": "0"}
+    facts = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0", "trip_count": "0"}
 
-    def encoded(**told: str) -> list[float]:
+    def encoded(**branches: str) -> list[float]:
         return TASK.context.encode(
-            TASK.context.parse({**given, "taken": "unknown", "rarer": "unknown", **told})
+            TASK.context.parse({**facts, "taken": "unknown", "rarer": "unknown", **branches})
         ).tolist()
 
     assert encoded()[-3:] == [0, 0, 0]
@@ -401,8 +405,8 @@ def test_a_head_that_is_older_than_branches(tmp_path: Path, encoder: Encoder) ->
 
 
 def test_a_trip_count_that_is_known_about() -> None:
-    given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0", "taken": "unknown", "rarer": "unknown"}
-    contexts = [TASK.context.parse({"trip_count": text, **given}) for text in ("<8", "<32", "12.5", "0", ">=256")]
+    facts = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0", "taken": "unknown", "rarer": "unknown"}
+    contexts = [TASK.context.parse({"trip_count": text, **facts}) for text in ("<8", "<32", "12.5", "0", ">=256")]
     assert [context[0] for context in contexts] == ["<8", "<32", 12.5, 0, ">=256"]
     assert [TASK.iterations(context) for context in contexts[2:4]] == [(12.5,), ()]
     known = [TASK.context.encode(context)[:2].tolist() for context in contexts]
@@ -413,4 +417,4 @@ def test_a_trip_count_that_is_known_about() -> None:
         assert max(TASK.iterations(context)) < bound
     assert min(TASK.iterations(contexts[4])) >= 256
     with pytest.raises(TaskError, match="or about: <8, <32, <256, >=256"):
-        TASK.context.parse({"trip_count": "<9", **given})
+        TASK.context.parse({"trip_count": "<9", **facts})

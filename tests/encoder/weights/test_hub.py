@@ -40,16 +40,16 @@ def files(model_folder: Path) -> Files:
 
 def requests(hub: FakeHub) -> list[str]:
     """What was asked since the last call, but for huggingface_hub's own questions."""
-    found = [each for each in hub.asked if "agent-harnesses" not in each]
-    hub.asked.clear()
-    return found
+    paths = [each for each in hub.requested if "agent-harnesses" not in each]
+    hub.requested.clear()
+    return paths
 
 
 def sealed(files: Files) -> Files:
     """The files with checksums of all of them, whatever they are."""
-    own = {name: data for name, data in files.items() if name != "SHA256SUMS"}
-    lines = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in own.items())
-    return {**own, "SHA256SUMS": lines.encode()}
+    unsealed = {name: data for name, data in files.items() if name != "SHA256SUMS"}
+    lines = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in unsealed.items())
+    return {**unsealed, "SHA256SUMS": lines.encode()}
 
 
 def error_of(name: str) -> str:
@@ -81,7 +81,7 @@ def test_only_the_files_of_a_model_folder_are_fetched(hub: FakeHub, files: Files
     commit = hub.commit("org/tiny", {**files, **others})
     folder = find_model(f"org/tiny@{commit}")
     assert sorted(path.name for path in folder.iterdir()) == sorted(files)
-    assert not any(name in asked for name in others for asked in requests(hub))
+    assert not any(name in request for name in others for request in requests(hub))
 
 
 def test_the_newest_is_fetched_when_it_is_asked_for(hub: FakeHub, files: Files) -> None:
@@ -140,7 +140,7 @@ def test_large_files_are_not_fetched(hub: FakeHub, files: Files) -> None:
     commit = hub.commit("org/tiny", files)
     hub.sizes = {"model.safetensors": 3_000_000_000}
     assert "has 3,000 MB, and at most 2,147 are fetched" in error_of(f"org/tiny@{commit}")
-    assert not any("resolve" in asked for asked in requests(hub))
+    assert not any("resolve" in request for request in requests(hub))
 
 
 def test_more_bytes_than_were_said_are_not_written(hub: FakeHub, files: Files) -> None:
@@ -248,7 +248,7 @@ def test_a_model_is_published_and_comes_back(hub: FakeHub, model_folder: Path, t
     digest = load_files(model_folder).digest
     assert card.startswith("\n# random\n")
     assert f"mirenc embed --model 'org/tiny#{digest}' foo.ll" in card
-    assert hub.asked == []  # so far nothing has left the machine
+    assert hub.requested == []  # so far nothing has left the machine
     commit = upload(tmp_path / "upload", "org/tiny")
     assert load_files(f"org/tiny@{commit}#{digest}").digest == digest
 

@@ -36,9 +36,9 @@ def projects_seen(name: str) -> set[str]:
 @pytest.mark.parametrize("name", list_models())
 def test_what_a_card_calls_held_out_no_ancestor_saw(name: str) -> None:
     card = (find_model(name) / "MODEL_CARD.md").read_text(encoding="utf-8")
-    found = CARD.search(card)
-    assert found is not None
-    held_out = found[1].split(", ")
+    match = CARD.search(card)
+    assert match is not None
+    held_out = match[1].split(", ")
     assert len(held_out) > 5
     assert not set(held_out) & projects_seen(name)
     assert f"learned from {len(projects_seen(name))} projects (`{PROVENANCE_FILE}`)" in card

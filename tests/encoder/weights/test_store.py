@@ -198,10 +198,10 @@ def test_a_folder_without_sums_is_not_verified(folder: Path) -> None:
         verify_files(folder)
 
 
-@pytest.mark.parametrize("kept", [0, 1])
-def test_sums_that_leave_the_weights_out_verify_nothing(folder: Path, kept: int) -> None:
+@pytest.mark.parametrize("line_count", [0, 1])
+def test_sums_that_leave_the_weights_out_verify_nothing(folder: Path, line_count: int) -> None:
     lines = (folder / "SHA256SUMS").read_text(encoding="utf-8").splitlines(keepends=True)
-    (folder / "SHA256SUMS").write_text("".join(lines[:kept]), encoding="utf-8")
+    (folder / "SHA256SUMS").write_text("".join(lines[:line_count]), encoding="utf-8")
     with pytest.raises(ModelError, match="SHA256SUMS"):
         verify_files(folder)
 
@@ -291,8 +291,8 @@ def change(folder: Path, edit: Callable[[dict], object]) -> None:
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
 def test_a_pointer_of_git_lfs(folder: Path, name: str) -> None:
     (folder / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
-    found = f"{folder / name}: is a Git LFS pointer, not the file that it stands for. Type: git lfs pull"
-    with pytest.raises(ModelError, match=f"^{re.escape(found)}$"):
+    message = f"{folder / name}: is a Git LFS pointer, not the file that it stands for. Type: git lfs pull"
+    with pytest.raises(ModelError, match=f"^{re.escape(message)}$"):
         load_files(folder)
 
 
@@ -416,13 +416,13 @@ def test_a_packaged_model_reproduces_its_golden_vectors_and_embeds_the_example(n
     assert golden.keys() == GOLDEN_IR.keys()
     for key, vector in golden.items():
         assert difference(encoder.embed(GOLDEN_IR[key], form="plain"), vector) <= TOLERANCE
-    found = encoder.embed_parts(SAXPY, form="plain")
-    assert found.vector.shape == (1, encoder.dimension)
-    assert np.isfinite(found.vector).all()
-    assert found.vector.std() > 1e-3
+    embedding = encoder.embed_parts(SAXPY, form="plain")
+    assert embedding.vector.shape == (1, encoder.dimension)
+    assert np.isfinite(embedding.vector).all()
+    assert embedding.vector.std() > 1e-3
     rows = encoder.embed_parts(SAXPY, level="function")
     assert rows.names == ["saxpy"]
-    assert encoder.embed(SAXPY, level="instruction").shape == (found.counts["instructions"], encoder.dimension)
+    assert encoder.embed(SAXPY, level="instruction").shape == (embedding.counts["instructions"], encoder.dimension)
     assert 0 <= encoder.match(SAXPY, SAXPY) <= 1
 
 

@@ -33,13 +33,13 @@ def test_bounds_that_clang_writes_for_amd(clang: str) -> None:
 
 @pytest.mark.parametrize("clang", CLANGS)
 def test_bounds_that_clang_writes_for_cuda(clang: str) -> None:
-    anything, bounded, both = (bounds(f"{clang}.cuda", name) for name in ("anything", "bounded", "both"))
+    anything, bounded, both_bounds = (bounds(f"{clang}.cuda", name) for name in ("anything", "bounded", "both"))
     assert anything == BlockBounds()
     assert (bounded.most, bounded.blocks, bounded.required) == (64, 0, ())
     # The second number is about registers: as many shapes as without it.
-    assert (both.most, both.blocks) == (512, 2)
-    assert both.refusal((512, 1)) == both.refusal((16, 32)) == ""
-    assert both.text == (
+    assert (both_bounds.most, both_bounds.blocks) == (512, 2)
+    assert both_bounds.refusal((512, 1)) == both_bounds.refusal((16, 32)) == ""
+    assert both_bounds.text == (
         "__launch_bounds__(512): at most 512 threads a block; "
         "2 blocks or more at once on a multiprocessor: fewer registers a thread, any shape"
     )
@@ -78,8 +78,8 @@ OPENCL = """!opencl.kernels = !{!0}
     ],
 )
 def test_bounds_in_attributes(attributes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
-    found = written(attributes)
-    assert (found.most, found.required, found.blocks) == (most, required, blocks)
+    kernel_bounds = written(attributes)
+    assert (kernel_bounds.most, kernel_bounds.required, kernel_bounds.blocks) == (most, required, blocks)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_bounds_in_attributes(attributes: str, most: float, required: tuple[int,
     ],
 )
 def test_bounds_in_metadata(attached: str, nodes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
-    found = written(attached=attached, nodes=nodes)
-    assert (found.most, found.required, found.blocks) == (most, required, blocks)
+    kernel_bounds = written(attached=attached, nodes=nodes)
+    assert (kernel_bounds.most, kernel_bounds.required, kernel_bounds.blocks) == (most, required, blocks)
 
 
 def test_ir_of_llvm_3() -> None:
@@ -133,10 +133,10 @@ def test_refusals(bounds: BlockBounds, shape: tuple[int, ...], refusal: str) -> 
 
 
 def test_sides_have_bounds_of_their_own() -> None:
-    found = written(attached="!max_work_group_size !0 ", nodes="!0 = !{i32 32, i32 8, i32 1}")
-    assert found.widest == (32, 8, 1)
-    assert found.refusal((32, 8)) == ""
-    assert found.refusal((64, 1)) == "64 x 1 x 1 is too long in x"
+    kernel_bounds = written(attached="!max_work_group_size !0 ", nodes="!0 = !{i32 32, i32 8, i32 1}")
+    assert kernel_bounds.widest == (32, 8, 1)
+    assert kernel_bounds.refusal((32, 8)) == ""
+    assert kernel_bounds.refusal((64, 1)) == "64 x 1 x 1 is too long in x"
 
 
 @pytest.mark.parametrize(

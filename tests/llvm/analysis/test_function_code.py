@@ -187,10 +187,10 @@ def test_constants_that_hold_each_other_and_types_that_nest_deep() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_what_a_compiler_writes(path: Path) -> None:
     """Odd names, no names and no metadata leave all functions of real modules alone."""
-    wanted = list(codes_of(read_ir(path)))
+    expected = list(codes_of(read_ir(path)))
     data = path.read_bytes()
     for text in (rename_locals(data, odd_name), rename_locals(data, lambda number: ""), without_metadata(data)):
-        assert list(codes_of(parse_ir(text))) == wanted
+        assert list(codes_of(parse_ir(text))) == expected
 
 
 def test_text_and_bitcode_of_an_older_llvm_are_the_same() -> None:

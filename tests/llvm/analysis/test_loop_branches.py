@@ -52,12 +52,12 @@ def taken(module: IRModule) -> Taken | None:
 
 def test_means_by_hand() -> None:
     """Of 1 + 2 + 3 conditional instructions a quarter, 0.3 and 0.2 of the iterations run each."""
-    found = taken(read(first=", !prof !0", second=", !prof !1"))
-    assert found is not None
-    assert found.share == pytest.approx((0.25 * 1 + 0.3 * 2 + 0.2 * 3) / 6)
-    assert found.rarer == pytest.approx(0.25 + 0.5)
+    branches = taken(read(first=", !prof !0", second=", !prof !1"))
+    assert branches is not None
+    assert branches.share == pytest.approx((0.25 * 1 + 0.3 * 2 + 0.2 * 3) / 6)
+    assert branches.rarer == pytest.approx(0.25 + 0.5)
     # How often the loop ends says nothing of its branches.
-    assert taken(read(first=", !prof !0", second=", !prof !1", last=", !prof !0")) == found
+    assert taken(read(first=", !prof !0", second=", !prof !1", last=", !prof !0")) == branches
 
 
 def test_what_nobody_weighed_is_not_known() -> None:

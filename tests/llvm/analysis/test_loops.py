@@ -55,17 +55,17 @@ def test_loops_worked_by_hand(shapes: IRModule, name: str) -> None:
     forest = find_loops(shapes)
     function = shapes.function(name)
     blocks = function.blocks
-    own = np.flatnonzero(forest.function == function.index)
+    loop_rows = np.flatnonzero(forest.function == function.index)
     block, loop = forest.members()
-    found = [
+    described = [
         (
             int(forest.depth[row]),
             blocks[forest.header[row] - function.header.first_block].name,
             {blocks[inside - function.header.first_block].name for inside in block[loop == row]},
         )
-        for row in own
+        for row in loop_rows
     ]
-    assert found == HAND_WORKED[name]
+    assert described == HAND_WORKED[name]
 
 
 def random_function(random: Random, name: str) -> str:
@@ -130,15 +130,15 @@ def test_random_graphs_against_the_definition() -> None:
     """LLVM's loops are these; that blocks have LLVM's successors is the oracle's to say."""
     random = Random(11)
     module = parse_ir("\n".join(random_function(random, f"f{number}") for number in range(600)))
-    found = mirenc_loops(module)
+    loops_of = mirenc_loops(module)
     irreducible = 0
     for function in module.defined_functions:
         successors = [block.successors for block in function.blocks]
         expected = slow_loops(successors)
-        assert found[function.name] == expected, function.name
+        assert loops_of[function.name] == expected, function.name
         irreducible += still_cyclic(successors, expected)
-    assert sum(map(len, found.values())) > 600
-    assert max(depth for loops in found.values() for depth, _, _ in loops) >= 4
+    assert sum(map(len, loops_of.values())) > 600
+    assert max(depth for loops in loops_of.values() for depth, _, _ in loops) >= 4
     assert irreducible > 50
 
 

@@ -49,8 +49,8 @@ def flow_of(text: str) -> Flow:
 def test_flow_goes_by_the_shares_of_each_branch_whatever_its_scale() -> None:
     flow = flow_of(NEST)
     #       entry outer inner after one two latch out, and the function that has no count
-    wanted = [7, 70, 280, 70, 21, 14, 70, 7, 0]
-    np.testing.assert_allclose(flow.blocks, wanted, rtol=1e-6)
+    expected = [7, 70, 280, 70, 21, 14, 70, 7, 0]
+    np.testing.assert_allclose(flow.blocks, expected, rtol=1e-6)
     assert flow.told.all()
     # What goes into a block is what runs in it.
     module = parse_ir(NEST)

@@ -71,11 +71,11 @@ def test_loops_worked_by_hand(shapes: IRModule) -> None:
     loops = regions_of(shapes, "loop", function="^(inner_first|numbered|quoted name)$")
     first = shapes.function("inner_first").header.first
     inner, outer, second = [1, 2], [3, 4], [5, 6]
-    found = members(loops)
-    assert [row - first for row in found["inner_first:%outer"]] == sorted(inner + outer + second)
-    assert [row - first for row in found["inner_first:%inner"]] == inner
-    assert [row - first for row in found["inner_first:%second"]] == second
-    assert list(found)[3:] == ["numbered:%3", 'quoted name:%"again, please"']
+    blocks_of = members(loops)
+    assert [row - first for row in blocks_of["inner_first:%outer"]] == sorted(inner + outer + second)
+    assert [row - first for row in blocks_of["inner_first:%inner"]] == inner
+    assert [row - first for row in blocks_of["inner_first:%second"]] == second
+    assert list(blocks_of)[3:] == ["numbered:%3", 'quoted name:%"again, please"']
     assert [region.depth for region in loops.regions] == [1, 2, 2, 1, 1]
 
 
@@ -110,9 +110,9 @@ def test_only_the_functions_asked_for(shapes: IRModule, level: str) -> None:
 def test_a_pattern_is_searched_in_both_names(classes: IRModule) -> None:
     region = next(region for region in regions_of(classes, "function").regions if "::" in region.name)
     for pattern in (re.escape(region.symbol), "^" + re.escape(region.name) + "$", re.compile(re.escape(region.name))):
-        found = regions_of(classes, "function", function=pattern).regions
-        assert region in found
-        assert len(found) < len(classes.defined_functions)
+        regions = regions_of(classes, "function", function=pattern).regions
+        assert region in regions
+        assert len(regions) < len(classes.defined_functions)
     upper = region.name.upper()
     assert region in regions_of(classes, "function", function=re.compile(re.escape(upper), re.IGNORECASE)).regions
     with pytest.raises(ConfigError):

@@ -135,9 +135,9 @@ out:
 
 def test_iterations_of_a_whole_profile() -> None:
     module = parse_ir(PROFILED)
-    found = {one.header: profiled_iterations(module, one) for one in regions_of(module, "loop").regions}
+    iterations = {one.header: profiled_iterations(module, one) for one in regions_of(module, "loop").regions}
     # Left at its head, after as many rounds as there are ways back; left at its end, one more.
-    assert found == {"%top": pytest.approx(120), "%bottom": pytest.approx(50)}
+    assert iterations == {"%top": pytest.approx(120), "%bottom": pytest.approx(50)}
     # Without weights; and with weights that no run gave.
     for bare in (PROFILED.replace(", !prof !0", "").replace(", !prof !1", ""), PROFILED.replace(" !prof !2", "")):
         module = parse_ir(bare)

@@ -15,10 +15,10 @@ from mirenc.llvm.inputs.languages import SOURCE_LANGUAGES
 HERE = f"{platform.machine()}-linux-gnu"
 
 
-def read(folder: Path, *entries: Any, said: list[str] | None = None) -> list[Command]:
+def read(folder: Path, *entries: Any, reported: list[str] | None = None) -> list[Command]:
     path = folder / "compile_commands.json"
     path.write_text(json.dumps(entries), encoding="utf-8")
-    return read_commands(path, SOURCE_LANGUAGES, (said if said is not None else []).append)
+    return read_commands(path, SOURCE_LANGUAGES, (reported if reported is not None else []).append)
 
 
 def one(folder: Path, command: str, file: str = "a.c") -> Command:
@@ -54,9 +54,9 @@ def test_the_target_is_what_the_compilers_name_says(tmp_path: Path, compiler: st
     assert words(one(tmp_path, f"{compiler} -c a.c")) == ([f"--target={target}"] if target else [])
 
 
-@pytest.mark.parametrize("said", ["--target=riscv64-linux-gnu", "-target riscv64-linux-gnu"])
-def test_a_target_flag_wins_over_the_compilers_name(tmp_path: Path, said: str) -> None:
-    assert words(one(tmp_path, f"arm-none-eabi-gcc {said} -c a.c")) == said.split()
+@pytest.mark.parametrize("target_flags", ["--target=riscv64-linux-gnu", "-target riscv64-linux-gnu"])
+def test_a_target_flag_wins_over_the_compilers_name(tmp_path: Path, target_flags: str) -> None:
+    assert words(one(tmp_path, f"arm-none-eabi-gcc {target_flags} -c a.c")) == target_flags.split()
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_target_flag_wins_over_the_compilers_name(tmp_path: Path, said: str) -
     ],
 )
 def test_launchers_before_the_compiler_are_skipped(tmp_path: Path, launched: str) -> None:
-    found = one(tmp_path, f"{launched} -DX -c sub/../a.c -o a.o && true")
-    assert (words(found), found.source, found.problem) == (["-DX"], "sub/../a.c", "")
+    command = one(tmp_path, f"{launched} -DX -c sub/../a.c -o a.o && true")
+    assert (words(command), command.source, command.problem) == (["-DX"], "sub/../a.c", "")
 
 
 def test_folders_of_headers_in_variables_are_named(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_folders_of_headers_in_variables_are_named(tmp_path: Path) -> None:
 
 
 def test_a_shell_may_change_the_folder(tmp_path: Path) -> None:
-    (found,) = read(tmp_path, {"directory": "b", "file": "../a/x.c", "command": "cd ../a && gcc -c x.c"})
-    assert (found.directory, found.source) == (tmp_path / "a", "x.c")
+    (command,) = read(tmp_path, {"directory": "b", "file": "../a/x.c", "command": "cd ../a && gcc -c x.c"})
+    assert (command.directory, command.source) == (tmp_path / "a", "x.c")
 
 
 @pytest.mark.parametrize(
@@ -106,15 +106,15 @@ def test_the_language_of_a_source(tmp_path: Path, command: str, file: str, langu
 
 
 def test_a_precompiled_headers_own_entry_is_no_source(tmp_path: Path) -> None:
-    said: list[str] = []
+    reported: list[str] = []
     header = {"directory": ".", "file": "pch.cxx", "command": "c++ -x c++-header -c pch.cxx"}
-    (found,) = read(tmp_path, header, {"directory": ".", "file": "a.c", "command": "cc -c a.c"}, said=said)
-    assert found.file == tmp_path / "a.c"
-    assert "does not compile sources with these endings: .cxx 1" in said[0]
+    (command,) = read(tmp_path, header, {"directory": ".", "file": "a.c", "command": "cc -c a.c"}, reported=reported)
+    assert command.file == tmp_path / "a.c"
+    assert "does not compile sources with these endings: .cxx 1" in reported[0]
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("flags", "expected"),
     [
         ("-Iinc -I more -isystem sys -DX=1 -D Y -UZ", "-Iinc -I more -isystem sys -DX=1 -D Y -UZ"),
         ("-std=c11 -fPIC -fno-exceptions -fopenmp -pthread -march=x86-64-v3", None),
@@ -141,8 +141,8 @@ def test_a_precompiled_headers_own_entry_is_no_source(tmp_path: Path) -> None:
         ("-DX -Xclang", None),  # the compiler itself says that a word is missing
     ],
 )
-def test_flags_of_the_program_are_kept(given: str, kept: str | None) -> None:
-    assert program_flags(given.split()) == (given if kept is None else kept).split()
+def test_flags_of_the_program_are_kept(flags: str, expected: str | None) -> None:
+    assert program_flags(flags.split()) == (flags if expected is None else expected).split()
 
 
 # -- response files ------------------------------------------------------------------------------------------
@@ -162,14 +162,19 @@ def test_response_files_have_the_rules_of_gnu(tmp_path: Path, text: str, expecte
     (tmp_path / "b").mkdir()
     (tmp_path / "b/first").write_text(text)
     (tmp_path / "b/second").write_text('"-DB=b c"')
-    (found,) = read(tmp_path, {"directory": "b", "file": "a.c", "arguments": ["cc", "@first", "-c", "a.c"]})
-    assert words(found) == expected
+    (command,) = read(tmp_path, {"directory": "b", "file": "a.c", "arguments": ["cc", "@first", "-c", "a.c"]})
+    assert words(command) == expected
 
 
 def test_flags_in_a_response_file_are_left_out_too(tmp_path: Path) -> None:
     (tmp_path / "r").write_text("-o a.o -O3 -fsanitize=address -MD -MF a.d -DX a.c")
-    found = one(tmp_path, "gcc @r -c")
-    assert (words(found), found.level, found.left_out, found.source) == (["-DX"], "-O3", ("-fsanitize=address",), "a.c")
+    command = one(tmp_path, "gcc @r -c")
+    assert (words(command), command.level, command.left_out, command.source) == (
+        ["-DX"],
+        "-O3",
+        ("-fsanitize=address",),
+        "a.c",
+    )
 
 
 # -- what cannot be done here --------------------------------------------------------------------------------
@@ -197,13 +202,15 @@ def test_an_entry_that_cannot_be_compiled_says_why(tmp_path: Path, command: str,
 
 
 def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
-    said: list[str] = []
+    reported: list[str] = []
     entries = [
         {"directory": ".", "file": "a.c", "command": f"{cc} -DN={n} -c a.c"} for n, cc in enumerate(("cl", "cc", "cc"))
     ]
-    (found,) = read(tmp_path, *entries, said=said)
-    assert words(found) == ["-DN=1"]
-    assert said == [f"{tmp_path / 'compile_commands.json'}: 2 entries are left out: an earlier entry has the same file"]
+    (command,) = read(tmp_path, *entries, reported=reported)
+    assert words(command) == ["-DN=1"]
+    assert reported == [
+        f"{tmp_path / 'compile_commands.json'}: 2 entries are left out: an earlier entry has the same file"
+    ]
 
 
 # -- the file ------------------------------------------------------------------------------------------------
@@ -274,10 +281,10 @@ A = {"directory": ".", "file": "a.c"}
     [None, {"file": "a.c"}, *({**A, **words} for words in ({"arguments": []}, {"command": 5}, {"command": ""}))],
 )
 def test_a_broken_entry_costs_itself(broken: dict[str, Any] | None, tmp_path: Path) -> None:
-    said: list[str] = []
-    (found,) = read(tmp_path, broken, {"directory": ".", "file": "b.c", "command": "cc -c b.c"}, said=said)
-    assert found.file.name == "b.c"
-    assert "entry 1 is not a command" in said[0]
+    reported: list[str] = []
+    (command,) = read(tmp_path, broken, {"directory": ".", "file": "b.c", "command": "cc -c b.c"}, reported=reported)
+    assert command.file.name == "b.c"
+    assert "entry 1 is not a command" in reported[0]
 
 
 def test_response_files_that_multiply_end(tmp_path: Path) -> None:

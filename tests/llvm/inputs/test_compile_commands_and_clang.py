@@ -66,12 +66,12 @@ CASES = [
 def build(system: str, root: Path) -> Path:
     """The project as the build system left it; its database."""
     shutil.copytree(BUILDS / "project", root)
-    made = MADE[system]
-    for name, text in made["files"].items():
+    built = MADE[system]
+    for name, text in built["files"].items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text.replace("{root}", str(root)), encoding="utf-8")
-    database = root / str(made["database"])
-    database.write_text(made["text"].replace("{root}", str(root)), encoding="utf-8")
+    database = root / str(built["database"])
+    database.write_text(built["text"].replace("{root}", str(root)), encoding="utf-8")
     return database
 
 
@@ -91,9 +91,9 @@ def without(words: list[str], flags: list[str]) -> list[str]:
 
 
 def test_every_entry_is_here() -> None:
-    entries = sum(len(re.findall(r'"directory"', made["text"])) for made in MADE.values())
-    headers = sum(made["text"].count("-x c++-header") for made in MADE.values())
-    copies = sum(made["text"].count('"cp ') for made in MADE.values())
+    entries = sum(len(re.findall(r'"directory"', build_files["text"])) for build_files in MADE.values())
+    headers = sum(build_files["text"].count("-x c++-header") for build_files in MADE.values())
+    copies = sum(build_files["text"].count('"cp ') for build_files in MADE.values())
     assert len(CASES) == len(set(CASES)) == entries - headers - copies == 20
 
 
@@ -107,22 +107,22 @@ def test_the_ir_is_that_of_the_own_command(case: Case, compiler: str, tmp_path: 
     (entry,) = [one for one in entries if Path(one["file"]).name == case.file]
     database.write_text(json.dumps([entry]), encoding="utf-8")
 
-    said: list[str] = []
-    (given,) = expand_inputs([database], said.append, ReadOptions(compiler=compiler))
-    ours = read_ir(given, options=ReadOptions(compiler=compiler))
+    reported: list[str] = []
+    (source,) = expand_inputs([database], reported.append, ReadOptions(compiler=compiler))
+    ours = read_ir(source, options=ReadOptions(compiler=compiler))
 
-    named = [flag.removesuffix(" (1)") for line in said for flag in line.rpartition(": ")[2].split(", ")]
+    named = [flag.removesuffix(" (1)") for line in reported for flag in line.rpartition(": ")[2].split(", ")]
     expected = [flag.replace("{root}", str(root)) for flag in case.named]
     refused = [flag for flag in case.refused if flag in named]
     assert sorted(named) == sorted([*expected, *refused])
 
     folder, words = own_command(entry, root)
     target = [f"--target={case.target}"] if case.target else []
-    own = [*find_compiler("c", compiler), *target, *without(words, named), "-S", "-emit-llvm", "-w"]
-    own += ["-O2"] if {"no -O"}.union(named).intersection(("-O1", "-O3", "-Os", "no -O")) else []
+    direct = [*find_compiler("c", compiler), *target, *without(words, named), "-S", "-emit-llvm", "-w"]
+    direct += ["-O2"] if {"no -O"}.union(named).intersection(("-O1", "-O3", "-Os", "no -O")) else []
     if "-MF" in words:
         (folder / words[words.index("-MF") + 1]).parent.mkdir(exist_ok=True)
-    subprocess.run([*own, "-o", str(tmp_path / "own.ll")], cwd=folder, check=True)
+    subprocess.run([*direct, "-o", str(tmp_path / "own.ll")], cwd=folder, check=True)
     assert ours.content_hash == read_ir(tmp_path / "own.ll").content_hash
     assert case.target.partition("-")[2] in ours.text.partition("target triple =")[2].partition("\n")[0]
 
@@ -173,12 +173,12 @@ def test_what_is_dropped_in_silence_does_not_change_the_ir(tmp_path: Path) -> No
     for flag in [f"{flag}x" if flag.endswith("=") else flag for flag in known]:
         entry = {"directory": str(tmp_path), "file": "a.c", "arguments": ["cc", flag, "-c", "a.c"]}
         (tmp_path / "x.json").write_text(json.dumps([entry]))
-        said: list[str] = []
+        reported: list[str] = []
         try:
-            (one,) = read_commands(tmp_path / "x.json", {".c": "c"}, said.append)
+            (one,) = read_commands(tmp_path / "x.json", {".c": "c"}, reported.append)
         except ConfigError:  # -x, which takes the next word
             continue
-        if not (one.flags or one.level or said or flag.startswith("-W") or flag in ("-E", "-M", "-MM", "-###")):
+        if not (one.flags or one.level or reported or flag.startswith("-W") or flag in ("-E", "-M", "-MM", "-###")):
             dropped.append(flag)
     assert len(dropped) > 150
     plain = compiled()

@@ -22,9 +22,9 @@ def project(folder: Path, flags: str, compiler: str = "gcc", text: str = "int f(
 
 
 def expand(path: Path, **options: object) -> tuple[Input, list[str]]:
-    said: list[str] = []
-    (given,) = expand_inputs([path], said.append, ReadOptions(**options))  # type: ignore[arg-type]
-    return given, said
+    reported: list[str] = []
+    (source,) = expand_inputs([path], reported.append, ReadOptions(**options))  # type: ignore[arg-type]
+    return source, reported
 
 
 def fake_compiler(folder: Path, words: str, gone: str = "") -> str:
@@ -60,33 +60,35 @@ def test_a_compilers_words_name_a_flag(tmp_path: Path, words: str, refused: str)
     flags = "-fone -ftwo -mabi=lp64 -mcpu=cortex-m99 -mthumb -fvisibility=bar -mllvm -no -Xclang -inner --target=arm"
     # Says it until the flag is gone, as a compiler does.
     gone = f'case "$* " in *"{refused} "*) ;; *) exit 0 ;; esac\n' if refused else ""
-    found, problem = refused_flags([fake_compiler(tmp_path, words, gone)], list(split_flags(flags.split())), ".c")
-    assert ([" ".join(flag) for flag in found], problem) == ([refused] if refused else [], "")
+    flags_refused, problem = refused_flags(
+        [fake_compiler(tmp_path, words, gone)], list(split_flags(flags.split())), ".c"
+    )
+    assert ([" ".join(flag) for flag in flags_refused], problem) == ([refused] if refused else [], "")
 
 
 @pytest.mark.needs("C compiler")
 def test_what_gcc_alone_knows_is_left_out_and_named(tmp_path: Path) -> None:
-    given, said = expand(project(tmp_path, "-fno-such-flag-a -DX=1 -fno-such-flag-b -fwrapv"))
-    assert given.flags == ("-DX=1", "-fwrapv")
+    source, reported = expand(project(tmp_path, "-fno-such-flag-a -DX=1 -fno-such-flag-b -fwrapv"))
+    assert source.flags == ("-DX=1", "-fwrapv")
     ending = "the compiler here refuses are left out (number of files): -fno-such-flag-a (1), -fno-such-flag-b (1)"
-    assert [line.endswith(ending) for line in said] == [True]
-    assert read_ir(given).function("f")
+    assert [line.endswith(ending) for line in reported] == [True]
+    assert read_ir(source).function("f")
 
 
 @pytest.mark.needs("C compiler")
 @pytest.mark.parametrize("flags", ["-mthumb -mcpu=cortex-m4 -mfloat-abi=hard", "-mavx512f -msse2"])
 def test_flags_of_another_processor_are_no_source_of_this_machine(tmp_path: Path, flags: str) -> None:
     here = "x86_64" in read_ir(expand(project(tmp_path, ""))[0]).text
-    given, said = expand(project(tmp_path, flags))
+    source, reported = expand(project(tmp_path, flags))
     if here == ("avx" in flags):
-        assert (given.problem, given.flags, said) == ("", tuple(flags.split()), [])
+        assert (source.problem, source.flags, reported) == ("", tuple(flags.split()), [])
         return
     with pytest.raises(CompileError, match=r"its compiler's name says no target\. Name the target, as in --cflags=--t"):
-        read_ir(given)
+        read_ir(source)
     if "thumb" in flags:
         options = ReadOptions(cflags=("--target=arm-linux-gnueabihf",))
-        (given,) = expand_inputs([tmp_path / "compile_commands.json"], print, options)
-        assert "thumb" in read_ir(given, options=options).text
+        (source,) = expand_inputs([tmp_path / "compile_commands.json"], print, options)
+        assert "thumb" in read_ir(source, options=options).text
 
 
 @pytest.mark.needs("C compiler")
@@ -101,28 +103,28 @@ def test_flags_of_another_processor_are_no_source_of_this_machine(tmp_path: Path
     ],
 )
 def test_a_cross_compilers_source_is_its_targets(tmp_path: Path, build_compiler: str, size: int, triple: str) -> None:
-    given, said = expand(project(tmp_path, "", build_compiler, "int f(void) { return sizeof(long); }\n"))
-    text = read_ir(given).text
+    source, reported = expand(project(tmp_path, "", build_compiler, "int f(void) { return sizeof(long); }\n"))
+    text = read_ir(source).text
     assert f"ret i32 {size}\n" in text
     assert re.search(f'^target triple = "({triple})', text, re.MULTILINE)
-    assert said == []
+    assert reported == []
 
 
 @pytest.mark.needs("C compiler")
 def test_headers_of_a_target_that_are_missing(tmp_path: Path) -> None:
     text = "#include <no-such-header.h>\nint f(void) { return 1; }\n"
-    given, _ = expand(project(tmp_path, "", "sparc64-linux-gnu-gcc", text))
+    source, _ = expand(project(tmp_path, "", "sparc64-linux-gnu-gcc", text))
     with pytest.raises(CompileError, match=r"file not found\. The headers of sparc64-linux-gnu may be missing here"):
-        read_ir(given)
+        read_ir(source)
 
 
 @pytest.mark.needs("C compiler")
 def test_a_header_that_gcc_precompiled_is_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "k.h").write_text("#define K 7\n")
     (tmp_path / "k.h.gch").write_bytes(b"gpch.014 of gcc")
-    given, said = expand(project(tmp_path, "-include k.h", text="int f(void) { return K; }\n"))
-    assert "ret i32 7\n" in read_ir(given).text
-    assert said == []
+    source, reported = expand(project(tmp_path, "-include k.h", text="int f(void) { return K; }\n"))
+    assert "ret i32 7\n" in read_ir(source).text
+    assert reported == []
 
 
 def test_flags_left_out_are_a_warning_in_python(tmp_path: Path) -> None:

@@ -73,9 +73,9 @@ def test_each_module_is_the_one_that_was_put_in(name: str, tmp_path: Path) -> No
     assert [one.name for one in inputs] == [f"{path}({label})" if label else str(path) for label in labels]
     assert is_project(path) == (labels != [""])
     for one in inputs:
-        found = load_input(one, ReadOptions())
-        assert found.data in (FIRST, WRAPPED)
-        assert found == load_input(path_input(one.name), ReadOptions())  # as the user types it
+        loaded = load_input(one, ReadOptions())
+        assert loaded.data in (FIRST, WRAPPED)
+        assert loaded == load_input(path_input(one.name), ReadOptions())  # as the user types it
 
 
 @pytest.mark.parametrize("name", ["elf64", "wrapper", "lto_object"])
@@ -86,8 +86,8 @@ def test_a_module_is_read_as_its_bitcode_is(name: str, tmp_path: Path) -> None:
 
 def test_what_is_for_the_linker_goes_before_what_was_embedded(tmp_path: Path) -> None:
     (path := tmp_path / "x.o").write_bytes(elf((".llvmbc", SECOND), (".llvm.lto", FIRST)))
-    found = [load_input(one, ReadOptions()).data for one in expand_inputs([path])]
-    assert found == [FIRST, SECOND]
+    modules = [load_input(one, ReadOptions()).data for one in expand_inputs([path])]
+    assert modules == [FIRST, SECOND]
 
 
 def test_a_module_is_read_from_bytes_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,11 +123,11 @@ def test_objects_without_bitcode_are_refused_with_the_flags(data: bytes, tmp_pat
 
 def test_members_without_bitcode_are_counted(tmp_path: Path) -> None:
     (path := tmp_path / "x.a").write_bytes(gnu(("x.o", FIRST), ("y.o", elf(CODE)), ("z.o", elf(CODE))))
-    said: list[str] = []
-    assert [one.name for one in expand_inputs([path], said.append)] == [f"{path}(x.o)"]
-    found = f"{path}: 2 of its members have no LLVM bitcode and are left out"
-    assert said == [
-        f"{found}. To get bitcode in objects, compile with clang -flto, -flto -ffat-lto-objects or -fembed-bitcode"
+    reported: list[str] = []
+    assert [one.name for one in expand_inputs([path], reported.append)] == [f"{path}(x.o)"]
+    message = f"{path}: 2 of its members have no LLVM bitcode and are left out"
+    assert reported == [
+        f"{message}. To get bitcode in objects, compile with clang -flto, -flto -ffat-lto-objects or -fembed-bitcode"
     ]
     with pytest.warns(LeftOutWarning, match="2 of its members have no LLVM bitcode"):
         list(expand_inputs([path]))
@@ -177,10 +177,10 @@ def test_members_of_a_thin_archive_are_files_beside_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.o")  # reading it would never end
     names = ("sub/x.o", "gone.o", "pipe.o", "x.a")  # the last is the archive itself
     (path := tmp_path / "x.a").write_bytes(gnu(*((name, b"") for name in names), thin=True))
-    found = list(expand_inputs([path], print))
-    assert read_ir(found[0]).text == read_ir(f"{path}(sub/x.o)").text == EXPECTED
+    inputs = list(expand_inputs([path], print))
+    assert read_ir(inputs[0]).text == read_ir(f"{path}(sub/x.o)").text == EXPECTED
     unread = "is a member of a thin archive, and .* cannot be read"
-    for one, name, message in zip(found[1:], names[1:], (unread, unread, "is a thin archive, .* Give"), strict=True):
+    for one, name, message in zip(inputs[1:], names[1:], (unread, unread, "is a thin archive, .* Give"), strict=True):
         assert one.name == f"{path}({name})"
         with pytest.raises(IRFileError, match=rf"{name}\): {message}"):
             read_ir(one)
@@ -192,9 +192,9 @@ def test_a_thin_archive_names_no_files_from_memory_or_another_file(
     (tmp_path / "x.o").write_bytes(FIRST)
     thin = gnu((str(tmp_path / "x.o"), b""), thin=True)
     (outer := tmp_path / "outer.a").write_bytes(gnu(("thin.a", thin)))
-    (both := tmp_path / "both").write_bytes(universal((7, thin)))
+    (nested := tmp_path / "both").write_bytes(universal((7, thin)))
     message = "is a thin archive, which names other files, .* Give its path, or type: ar t thin.a"
-    for path in (outer, both):
+    for path in (outer, nested):
         with pytest.raises(IRFileError, match=message):
             read_ir(path)
     with pytest.raises(IRFileError, match=message):
@@ -221,12 +221,12 @@ def test_a_folder_has_the_modules_of_its_objects_once_each(tmp_path: Path) -> No
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     (tmp_path / "libx.so").symlink_to("libx.so.1.2")
-    said: list[str] = []
-    names = [os.path.relpath(one.name, tmp_path) for one in expand_inputs([tmp_path], said.append)]
+    reported: list[str] = []
+    names = [os.path.relpath(one.name, tmp_path) for one in expand_inputs([tmp_path], reported.append)]
     assert names == ["a.ll", "b.o", "lib.a(d.o)", "libx.so"]
-    assert len(said) == 2
-    assert "2 of its objects have no LLVM bitcode and are left out" in said[0]
-    assert "reading 4 IR files, skipping 1 source file." in said[1]
+    assert len(reported) == 2
+    assert "2 of its objects have no LLVM bitcode and are left out" in reported[0]
+    assert "reading 4 IR files, skipping 1 source file." in reported[1]
 
 
 DAMAGED = elf((".llvmbc", FIRST))[:64]
@@ -280,9 +280,9 @@ def test_tables_without_end_are_damaged(monkeypatch: pytest.MonkeyPatch) -> None
         (*_, last), _ = find_parts(io.BytesIO(data), "")
         assert "more than" in last.problem
     slices = struct.pack(">IIIII", 7, 0, 8 + 20 * 40, len(FIRST), 0) * 40  # of one module
-    found, _ = find_parts(io.BytesIO(struct.pack(">II", 0xCAFEBABE, 40) + slices + FIRST), "")
-    assert "its modules overlap" in found[-1].problem
-    assert len(found) == 2
+    parts, _ = find_parts(io.BytesIO(struct.pack(">II", 0xCAFEBABE, 40) + slices + FIRST), "")
+    assert "its modules overlap" in parts[-1].problem
+    assert len(parts) == 2
 
 
 def test_an_empty_wrapper_is_damaged() -> None:

@@ -45,8 +45,10 @@ class Compiler:
 
     def ir(self, *flags: str, source: str = "a.c") -> Path:
         """IR as text, compiled with the same flags but for those that say where it goes."""
-        kept = [flag for flag in flags if flag not in (*EMBED, *FAT[1:])]
-        return self.run(*kept, "-S", "-emit-llvm", source, output=f"{source}{len(list(self.folder.iterdir()))}.ll")
+        plain_flags = [flag for flag in flags if flag not in (*EMBED, *FAT[1:])]
+        return self.run(
+            *plain_flags, "-S", "-emit-llvm", source, output=f"{source}{len(list(self.folder.iterdir()))}.ll"
+        )
 
     def bitcode(self) -> bytes:
         return self.run("-c", "-emit-llvm", "a.c", output="x.bc").read_bytes()
@@ -153,6 +155,6 @@ def test_vectors_are_those_of_the_ir_written_directly(
     file, data, ir = CONTAINERS[name](Compiler(command, tmp_path))
     (path := tmp_path / file).write_bytes(data)
     for level in ("module", "function"):
-        found, expected = encoder.embed(list(expand_inputs([path])), level=level), encoder.embed(ir, level=level)
-        assert np.array_equal(np.vstack(found), np.vstack(expected))
+        vectors, expected = encoder.embed(list(expand_inputs([path])), level=level), encoder.embed(ir, level=level)
+        assert np.array_equal(np.vstack(vectors), np.vstack(expected))
     assert len(list(expand_inputs([path]))) == len(ir)

@@ -29,19 +29,19 @@ def test_flags_stand_in_the_order_in_which_they_win(recorder: Path) -> None:
     dialect = Dialect("a dialect", {"cl": ("-dialect",)}, "t", "l")
     words = {
         name: compile_source(
-            recorder.parent / "k.cl", "cl", compiler=str(recorder), cflags=("-mine", "-O0"), dialect=given
+            recorder.parent / "k.cl", "cl", compiler=str(recorder), cflags=("-mine", "-O0"), dialect=dialect_given
         )
         .decode()
         .splitlines()
-        for name, given in (("own", None), ("dialect", dialect))
+        for name, dialect_given in (("own", None), ("dialect", dialect))
     }
     source, output = str(recorder.parent / "k.cl"), "-o"
-    found = words["dialect"]
-    assert found[found.index("-O2") :][:6] == ["-O2", "-dialect", "-mine", "-O0", source, output]
-    found = words["own"]
-    assert found[found.index("-O2") :][:3] == ["-O2", "-x", "cl"]
-    assert "spir64-unknown-unknown" in found
-    assert found[-5:-2] == ["-mine", "-O0", source]
+    command = words["dialect"]
+    assert command[command.index("-O2") :][:6] == ["-O2", "-dialect", "-mine", "-O0", source, output]
+    command = words["own"]
+    assert command[command.index("-O2") :][:3] == ["-O2", "-x", "cl"]
+    assert "spir64-unknown-unknown" in command
+    assert command[-5:-2] == ["-mine", "-O0", source]
 
 
 def test_a_language_without_flags_in_the_dialect_keeps_mirencs(recorder: Path) -> None:

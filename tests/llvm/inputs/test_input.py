@@ -14,7 +14,7 @@ LINE = "define void @f() { ret void }"
 
 
 @pytest.mark.parametrize(
-    ("given", "of", "name", "language"),
+    ("source", "of", "name", "language"),
     [
         ("a.ll", str, "a.ll", ""),
         (Path("a.bc.gz"), str, "a.bc.gz", ""),
@@ -31,22 +31,22 @@ LINE = "define void @f() { ret void }"
         (bytearray(b"BC\xc0\xde"), bytes, "<string>", ""),
     ],
 )
-def test_what_an_input_is(given: object, of: type, name: str, language: str) -> None:
-    found = resolve_input(given)
-    assert (type(found.value), found.name, found.language) == (of, name, language)
+def test_what_an_input_is(source: object, of: type, name: str, language: str) -> None:
+    resolved = resolve_input(source)
+    assert (type(resolved.value), resolved.name, resolved.language) == (of, name, language)
 
 
 def test_a_module_is_itself() -> None:
     module = parse_ir(LINE, name="mine")
-    found = resolve_input(module)
-    assert found.name == "mine"
-    assert found.value is module
+    resolved = resolve_input(module)
+    assert resolved.name == "mine"
+    assert resolved.value is module
 
 
-@pytest.mark.parametrize("given", [3, None, ["a.ll"]])
-def test_nothing_else_is_an_input(given: object) -> None:
-    with pytest.raises(ConfigError, match=f"is of type {type(given).__name__}; allowed: a path, IR text"):
-        resolve_input(given)
+@pytest.mark.parametrize("source", [3, None, ["a.ll"]])
+def test_nothing_else_is_an_input(source: object) -> None:
+    with pytest.raises(ConfigError, match=f"is of type {type(source).__name__}; allowed: a path, IR text"):
+        resolve_input(source)
 
 
 def test_folders_become_their_files(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_folders_become_their_files(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("c.ll", "b/a.bc", "notes.txt"):
         (tmp_path / name).write_text("", encoding="utf-8")
-    given = ["first.ll", tmp_path, tmp_path / "empty", path_input(tmp_path), LINE]
-    names = [found.name for found in expand_inputs(given)]
+    inputs = ["first.ll", tmp_path, tmp_path / "empty", path_input(tmp_path), LINE]
+    names = [each.name for each in expand_inputs(inputs)]
     files = [str(tmp_path / "b" / "a.bc"), str(tmp_path / "c.ll")]
     # A folder without IR stays and fails by itself; what was resolved before is not looked at again.
     assert names == ["first.ll", *files, str(tmp_path / "empty"), str(tmp_path), "<string>"]
@@ -80,23 +80,23 @@ def test_a_folder_without_ir_is_its_sources(tmp_path: Path) -> None:
     for name in ("src/b.c", "src/a.cpp", "src/old.i", ".git/c.c", "inc/a.h", "x.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("", encoding="utf-8")
-    found = list(expand_inputs([tmp_path]))
-    assert [(one.name, one.language) for one in found] == [
+    sources = list(expand_inputs([tmp_path]))
+    assert [(one.name, one.language) for one in sources] == [
         (str(tmp_path / "src" / "a.cpp"), "c++"),
         (str(tmp_path / "src" / "b.c"), "c"),
     ]
-    assert found[1].folder == str(tmp_path)
-    assert found[1].flags == ("-idirafter.", "-idirafterinc", f"-fmacro-prefix-map={tmp_path}/=")
+    assert sources[1].folder == str(tmp_path)
+    assert sources[1].flags == ("-idirafter.", "-idirafterinc", f"-fmacro-prefix-map={tmp_path}/=")
 
 
 def test_ir_goes_before_sources_and_that_is_said(tmp_path: Path) -> None:
     for name in ("a.ll", "a.c", "b.c"):
         (tmp_path / name).write_text("", encoding="utf-8")
     build(tmp_path, {"directory": ".", "file": "a.c", "arguments": ["cc", "a.c"]})
-    said: list[str] = []
-    assert [one.name for one in expand_inputs([tmp_path], said.append)] == [str(tmp_path / "a.ll")]
-    assert len(said) == 1
-    assert "reading 1 IR file, skipping 2 source files." in said[0]
+    reported: list[str] = []
+    assert [one.name for one in expand_inputs([tmp_path], reported.append)] == [str(tmp_path / "a.ll")]
+    assert len(reported) == 1
+    assert "reading 1 IR file, skipping 2 source files." in reported[0]
 
 
 def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,21 +108,24 @@ def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pyte
         {"directory": ".", "file": "s.S", "command": "cc s.S"},
     )
     monkeypatch.chdir(tmp_path)
-    said: list[str] = []
-    first, second = expand_inputs([path], said.append)
+    reported: list[str] = []
+    first, second = expand_inputs([path], reported.append)
     assert (first.name, first.flags, first.language) == ("a.cc", ("-std=c++20",), "c++")
     assert (second.name, second.flags, second.folder) == (
         "sub/b.c",
         ("-DX=1", "-I", "../inc"),
         str(tmp_path / "sub"),
     )
-    assert ["does not compile sources with these endings: .S 1" in said[0], "1 entries are left out" in said[1]] == [
+    assert [
+        "does not compile sources with these endings: .S 1" in reported[0],
+        "1 entries are left out" in reported[1],
+    ] == [
         True,
         True,
     ]
-    assert said[2].endswith("not as their commands do (number of files): no -O (1), -O3 (1)")
+    assert reported[2].endswith("not as their commands do (number of files): no -O (1), -O3 (1)")
     monkeypatch.chdir(tmp_path / "..")
-    assert [one.name for one in expand_inputs([path], said.append)] == [
+    assert [one.name for one in expand_inputs([path], reported.append)] == [
         f"{tmp_path.name}/a.cc",
         f"{tmp_path.name}/sub/b.c",
     ]

@@ -16,7 +16,7 @@ def respelled(arguments: str, body: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    ("line", "expected"),
     [
         ("%r = fneg float %x", "%r = fsub float -0.000000e+00, %x"),
         ("%r = fneg nnan float %x", "%r = fsub nnan float -0.000000e+00, %x"),
@@ -36,9 +36,9 @@ def respelled(arguments: str, body: str) -> list[str]:
         ("%r = trunc nuw i32 %n to i8", "%r = trunc i32 %n to i8"),
     ],
 )
-def test_an_instruction_is_respelled(line: str, wanted: str) -> None:
+def test_an_instruction_is_respelled(line: str, expected: str) -> None:
     arguments = "float %x, <2 x float> %v, i1 %c, i1 %d, i32 %n, ptr %p"
-    assert respelled(arguments, f"  {line}\n  ret i64 0\n")[0] == wanted
+    assert respelled(arguments, f"  {line}\n  ret i64 0\n")[0] == expected
 
 
 COPY = "%v = load double, ptr %p, align 8\nstore double %v, ptr %q, align 8\n"
@@ -100,11 +100,13 @@ store i64 %v, ptr %mirenc.v.0, align 8
 }
 
 
-@pytest.mark.parametrize(("body", "wanted"), RULES.values(), ids=RULES)
-def test_a_rule_respells_several_instructions(body: str, wanted: str) -> None:
+@pytest.mark.parametrize(("body", "expected"), RULES.values(), ids=RULES)
+def test_a_rule_respells_several_instructions(body: str, expected: str) -> None:
     body = "entry:\n" + body + "ret i64 0\n" * ("ret " not in body)
-    found = respelled("ptr %p, ptr %q, i64 %n, i32 %x", body)
-    assert found == [line for line in (wanted + "ret i64 0\n" * ("ret " not in wanted)).splitlines() if line[-1] != ":"]
+    lines = respelled("ptr %p, ptr %q, i64 %n, i32 %x", body)
+    assert lines == [
+        line for line in (expected + "ret i64 0\n" * ("ret " not in expected)).splitlines() if line[-1] != ":"
+    ]
 
 
 LOW_HALF = "  %h = shl i64 %i, 32\n  %o = ashr exact i64 %h, 30\n"
@@ -112,7 +114,7 @@ ARRAY = "  %row = getelementptr inbounds [9 x [5 x double]], ptr %a, i64 %i, i64
 
 
 @pytest.mark.parametrize(
-    ("lines", "wanted"),
+    ("lines", "expected"),
     [
         (
             "  %p = getelementptr inbounds i8, ptr %a, i64 12\n  store float 0.0, ptr %p\n",
@@ -144,7 +146,7 @@ ARRAY = "  %row = getelementptr inbounds [9 x [5 x double]], ptr %a, i64 %i, i64
         ),
     ],
 )
-def test_a_byte_offset_is_an_element(lines: str, wanted: str) -> None:
-    found = respelled("ptr %a, i64 %i, i64 %j", lines + "  ret i64 0\n")
-    assert f"%p = {wanted}" in found
-    assert ("%mirenc.o = ashr exact i64 %h, 32" in found) == ("%mirenc.o" in wanted)
+def test_a_byte_offset_is_an_element(lines: str, expected: str) -> None:
+    text = respelled("ptr %a, i64 %i, i64 %j", lines + "  ret i64 0\n")
+    assert f"%p = {expected}" in text
+    assert ("%mirenc.o = ashr exact i64 %h, 32" in text) == ("%mirenc.o" in expected)

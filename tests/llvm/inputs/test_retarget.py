@@ -79,9 +79,9 @@ def brought(text: str) -> list[str]:
 
 
 def test_spir_becomes_x86() -> None:
-    module, wanted = bring(parse_ir(SPIR, name="k.ll"), OPENCL_X86), parse_ir(X86)
-    assert texts(module) == texts(wanted)
-    assert [header.signature for header in module.headers] == [header.signature for header in wanted.headers]
+    module, expected = bring(parse_ir(SPIR, name="k.ll"), OPENCL_X86), parse_ir(X86)
+    assert texts(module) == texts(expected)
+    assert [header.signature for header in module.headers] == [header.signature for header in expected.headers]
     assert 'target triple = "x86_64-apple-macosx10.13.0"' in module.text
     assert "addrspace" not in module.text
     assert "spir_func" not in module.text
@@ -146,7 +146,7 @@ def test_text_in_strings_is_not_rewritten() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "declares", "what"),
+    ("body", "declares", "construct"),
     [
         (
             "  %v = call i32 @llvm.nvvm.shfl.sync.down.i32(i32 -1, i32 0, i32 1, i32 31)\n",
@@ -156,9 +156,9 @@ def test_text_in_strings_is_not_rewritten() -> None:
         ('  call void asm sideeffect "bar.sync 1;", ""()\n', "", "it uses assembly text of its target"),
     ],
 )
-def test_what_has_no_counterpart_is_foreign(body: str, declares: str, what: str) -> None:
+def test_what_has_no_counterpart_is_foreign(body: str, declares: str, construct: str) -> None:
     with pytest.raises(
-        ForeignIRError, match=rf"k\.ll: {what}, which cannot be written in .*\. Give the kernel's OpenCL"
+        ForeignIRError, match=rf"k\.ll: {construct}, which cannot be written in .*\. Give the kernel's OpenCL"
     ):
         bring(parse_ir(kernel(body, declares), name="k.ll"), OPENCL_X86)
 

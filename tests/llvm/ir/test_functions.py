@@ -28,14 +28,14 @@ def test_every_compiled_kernel_is_found(path: Path) -> None:
 def test_no_compiled_cpu_code_has_one() -> None:
     others = [path for path in COMPILED if stem(path) not in KERNELS_OF]
     others += [path for path in (HERE.parent / "examples").glob("*.ll") if path.stem != "vector_add"]
-    found = {}
+    kernels_by_file = {}
     for path in others:
         try:
-            found[path] = kernels_of(read_ir(path))
+            kernels_by_file[path] = kernels_of(read_ir(path))
         except MirencError:
             continue  # an old text that only an older clang reads
-    assert len(found) > 50
-    assert {path: names for path, names in found.items() if names} == {}
+    assert len(kernels_by_file) > 50
+    assert {path: names for path, names in kernels_by_file.items() if names} == {}
 
 
 LOWERED = """

@@ -16,14 +16,14 @@ ARGUMENTS += "<4 x i32> %v, <4 x float> %w, <4 x i1> %m, i1 %b"
 
 def modules(name: str) -> list[object]:
     """The heading and the module of each entry of a file."""
-    found = []
+    parameters = []
     for entry in re.split("^;; ", (SYNTAX / name).read_text(), flags=re.MULTILINE)[1:]:
         heading, body = entry.split("\n", 1)
         if not re.search("^define ", body, re.MULTILINE):
             body = f"define void @f({ARGUMENTS}) {{\n{body}ret void\n}}\n!0 = !{{}}\n"
-        found.append(pytest.param(heading, body, id=heading))
-    assert len({one.id for one in found}) == len(found)
-    return found
+        parameters.append(pytest.param(heading, body, id=heading))
+    assert len({one.id for one in parameters}) == len(parameters)
+    return parameters
 
 
 READ, NEWER = modules("llvm20_to_22.txt"), modules("llvm23_and_later.txt")
@@ -49,8 +49,8 @@ def test_what_is_newer_is_read_or_refused_by_name(heading: str, text: str, caplo
     version, word = heading.split(" ")[:2]
     if word == "read":
         assert parse_ir(text).instruction_count > 0
-        said = " ".join(record.getMessage() for record in caplog.records)
-        assert "left out" in said or re.search("literal|metadata|in quotes|that is declared", heading)
+        warnings = " ".join(record.getMessage() for record in caplog.records)
+        assert "left out" in warnings or re.search("literal|metadata|in quotes|that is declared", heading)
         return
     with pytest.raises(IRParseError) as caught:
         parse_ir(text, name="x.ll")

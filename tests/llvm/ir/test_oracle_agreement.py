@@ -65,9 +65,9 @@ def check_agreement(path: Path, data: bytes, expected: OracleModule) -> None:
     assert set(expected.variables) <= {global_name(line)[1:].strip('"') for line in module.global_lines}
     functions = [function for function in expected.functions if not left_behind(function, expected)]
     assert [function.name for function in module.functions] == [function.name for function in functions]
-    for found, wanted in zip(module.functions, functions, strict=True):
-        assert header(found) == header(wanted), wanted.name
-        assert blocks(found) == blocks(wanted), wanted.name
+    for parsed, oracle in zip(module.functions, functions, strict=True):
+        assert header(parsed) == header(oracle), oracle.name
+        assert blocks(parsed) == blocks(oracle), oracle.name
 
 
 def left_behind(function: OracleFunction, module: OracleModule) -> bool:

@@ -120,9 +120,11 @@ def test_addresses_are_where_llvm_finds_them(seed: int) -> None:
     passes = llvm.create_new_module_pass_manager()
     passes.add_instruction_combine_pass()
     passes.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=2)))
-    made = dict(re.findall(r"define ptr @(\w+)\(.*\n(?:  %a = getelementptr (?:inbounds |nuw )*(.*)\n)?", str(module)))
+    addresses = dict(
+        re.findall(r"define ptr @(\w+)\(.*\n(?:  %a = getelementptr (?:inbounds |nuw )*(.*)\n)?", str(module))
+    )
     layout = Layout(types)
-    assert len(made) == len(functions)
+    assert len(addresses) == len(functions)
     for name, text in functions:
-        expected = made[name].replace("%p", "%") or "i8, ptr %, i64 0"
+        expected = addresses[name].replace("%p", "%") or "i8, ptr %, i64 0"
         assert plain_statement(f"% = {text}", layout) == f"% = getelementptr {expected}", text

@@ -55,7 +55,7 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
 
 
 @pytest.mark.parametrize(
-    ("fragment", "whole", "warning"),
+    ("fragment", "repaired", "warning"),
     [
         pytest.param(CALLS, f"{CALLS}declare i32 @g(i32)\n", "uses @g without a declaration", id="undeclared function"),
         pytest.param(
@@ -145,11 +145,11 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
     ],
 )
 def test_repaired_text_is_the_module_that_was_meant(
-    fragment: str, whole: str, warning: str, caplog: pytest.LogCaptureFixture
+    fragment: str, repaired: str, warning: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
         read = parse_ir(fragment, name="part.ll")
-    assert read.content_hash == parse_ir(whole).content_hash
+    assert read.content_hash == parse_ir(repaired).content_hash
     assert "part.ll" in caplog.text
     assert warning in caplog.text
 
@@ -159,8 +159,8 @@ def test_bitcode_with_an_intrinsic_of_another_signature_is_the_same() -> None:
     bitcode = subprocess.run(
         ["opt-19", "-o", "-", "-"], input=SEGMENTS.encode(), capture_output=True, check=True
     ).stdout
-    found, expected = parse_ir(bitcode), parse_ir(SEGMENTS)
-    assert [one.text for one in found.defined_functions[0].instructions] == [
+    repaired, expected = parse_ir(bitcode), parse_ir(SEGMENTS)
+    assert [one.text for one in repaired.defined_functions[0].instructions] == [
         one.text for one in expected.defined_functions[0].instructions
     ]
 

@@ -145,19 +145,21 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "folder", "given", "said"), NAMES)
+@pytest.mark.parametrize(("name", "folder", "input_name", "expected"), NAMES)
 def test_a_source_is_called_as_it_was_given(
-    name: str, folder: str, given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, folder: str, input_name: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for below in ("src/sub", "inc", "work"):
         (tmp_path / below).mkdir(parents=True)
     (tmp_path / "link").symlink_to("src")
     monkeypatch.chdir(tmp_path / "work")
-    name, folder, given, said = (word.replace("TOP", str(tmp_path)) for word in (name, folder, given, said))
-    assert source_name(name, folder, given) == said
+    name, folder, input_name, expected = (
+        word.replace("TOP", str(tmp_path)) for word in (name, folder, input_name, expected)
+    )
+    assert source_name(name, folder, input_name) == expected
 
 
 def test_a_compiled_source_is_the_input_whatever_flags_made_of_its_name() -> None:
     ir = "define void @f() !dbg !4 {\n  ret void, !dbg !12\n}\n" + INLINED[INLINED.index("!llvm.dbg") :]
-    for name, said in (("TOP/work.c", "TOP/work.c"), ("work.ll", 'name: "no".c')):
-        assert Places(parse_ir(ir, name=name)).of_function(0) == (said, 1)
+    for name, expected in (("TOP/work.c", "TOP/work.c"), ("work.ll", 'name: "no".c')):
+        assert Places(parse_ir(ir, name=name)).of_function(0) == (expected, 1)

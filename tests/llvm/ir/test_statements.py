@@ -223,10 +223,10 @@ def test_the_original_worked_by_hand() -> None:
     assert texts(ORIGINAL) == EXPECTED
 
 
-@pytest.mark.parametrize("what", SAME)
-def test_noise_changes_nothing(what: str) -> None:
+@pytest.mark.parametrize("noise", SAME)
+def test_noise_changes_nothing(noise: str) -> None:
     changed = ORIGINAL
-    for old, new in SAME[what]:
+    for old, new in SAME[noise]:
         assert old in changed
         changed = changed.replace(old, new)
     assert texts(changed) == EXPECTED
@@ -243,15 +243,15 @@ def test_the_number_of_a_private_string_changes_nothing() -> None:
 @pytest.fixture(scope="module")
 def originals(fixture_modules: dict[str, IRModule]) -> dict[str, bytes]:
     """The fixtures that LLVM 22 reads, if need be with mirenc's repairs of old text."""
-    found = {}
+    data_by_name = {}
     for name in fixture_modules:
         data = (FIXTURES / name).read_bytes()
         if not name.endswith(".bc"):
             data = modernise(data.decode()).encode()
         if llvm_reads(data):
-            found[name] = data
-    assert len(found) > 150
-    return found
+            data_by_name[name] = data
+    assert len(data_by_name) > 150
+    return data_by_name
 
 
 # What rewrites a module, what its text has no longer, and what modules have that cannot be rewritten so.
@@ -264,11 +264,11 @@ REWRITES: dict[str, tuple[Callable[[bytes], str], str, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", REWRITES)
+@pytest.mark.parametrize("rewriting", REWRITES)
 def test_names_metadata_and_groups_change_nothing(
-    fixture_modules: dict[str, IRModule], originals: dict[str, bytes], what: str
+    fixture_modules: dict[str, IRModule], originals: dict[str, bytes], rewriting: str
 ) -> None:
-    rewrite, gone, obstacle = REWRITES[what]
+    rewrite, gone, obstacle = REWRITES[rewriting]
     changed = []
     for name, data in originals.items():
         module = fixture_modules[name]
@@ -276,7 +276,7 @@ def test_names_metadata_and_groups_change_nothing(
             text = rewrite(data)
             assert not re.search(gone, re.sub(r'"[^"]*"', "", text), re.MULTILINE), name
             rewritten = parse_ir(text)
-            assert what != "odd names" or rewritten.text != module.text, name
+            assert rewriting != "odd names" or rewritten.text != module.text, name
             if texts(rewritten) != texts(module) or build_graph(rewritten).node_full_text != full_texts(module):
                 changed.append(name)
     assert changed == []
@@ -492,20 +492,20 @@ def test_level_none_drops_the_group_of_a_global() -> None:
 
 
 def test_level_none_of_the_fixtures_has_no_attachment_and_no_group(fixture_modules: dict[str, IRModule]) -> None:
-    found = []
+    remaining = []
     for name, module in fixture_modules.items():
         for text in statements_of(module, "none").texts:
             bare = re.sub(r'"[^"]*"', '""', text)
             if re.search(r" #\d+|, ![a-zA-Z][\w.]* !\d+", bare):
-                found.append((name, text))
-    assert found == []
+                remaining.append((name, text))
+    assert remaining == []
 
 
 def test_a_percent_sign_in_a_string_is_no_placeholder() -> None:
     """Named types are put back into a template by number: what stands in its strings must not be counted."""
     text = (FIXTURES / "handwritten" / "percent_in_strings.ll").read_text(encoding="utf-8")
-    found = statements_of(parse_ir(text))
-    assert [found[number] for number in range(found.first_instruction, len(found))] == [
+    statements = statements_of(parse_ir(text))
+    assert [statements[number] for number in range(statements.first_instruction, len(statements))] == [
         'call void asm sideeffect "movl $0, %eax; movl %ebx, %ecx", "*m,~{memory}"(ptr %)',
         '% = insertvalue { %struct.s, [3 x i8] } { %struct.s zeroinitializer, [3 x i8] c"a%b" }, %struct.s %, 0',
         "store { %struct.s, [3 x i8] } %, ptr %",

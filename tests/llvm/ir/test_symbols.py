@@ -83,15 +83,15 @@ def test_strip_parameters(demangled: str, shown: str) -> None:
 
 
 def test_display_symbols_asks_for_each_mangled_name_once() -> None:
-    asked: list[list[str]] = []
+    batches: list[list[str]] = []
 
     def demangle(names: list[str]) -> list[str]:
-        asked.append(names)
+        batches.append(names)
         return [{"_Z1fi": "f(int)", "_ZN1SC2Ev": "S::S()"}.get(name, name) for name in names]
 
     text = "".join(f"call void @{name}()\n" for name in ("_Z1fi", "_ZN1SC2Ev", "_Z1fi", "_Zbad", "plain"))
     assert display_symbols(text, demangle) == {"@_Z1fi": "@f", "@_ZN1SC2Ev": "@S::S"}
-    assert asked == [["_Z1fi", "_ZN1SC2Ev", "_Zbad"]]
+    assert batches == [["_Z1fi", "_ZN1SC2Ev", "_Zbad"]]
 
 
 def test_the_hash_of_a_rust_name_is_left_out() -> None:
@@ -115,8 +115,8 @@ def test_the_hash_of_a_rust_name_is_left_out() -> None:
     ],
 )
 def test_numbers_of_private_constants(symbol: str, shown: str | None) -> None:
-    found = display_symbols(f"load ptr, ptr {symbol}, align 8", None)
-    assert found == ({symbol: shown} if shown else {})
+    symbols = display_symbols(f"load ptr, ptr {symbol}, align 8", None)
+    assert symbols == ({symbol: shown} if shown else {})
 
 
 def test_names_stay_where_nothing_demangles() -> None:

@@ -140,9 +140,9 @@ define i8* @user() {
 def test_every_function_of_real_modules_stays_itself(path: Path) -> None:
     if path.match("clang-14/*/*") and path.stem in {"functions", "system"}:
         pytest.skip("LLVM 22 refuses such old text")
-    whole = read_ir(path)
-    modules = dict(extract_functions(whole.text))
-    defined = whole.defined_functions
+    original = read_ir(path)
+    modules = dict(extract_functions(original.text))
+    defined = original.defined_functions
     assert sorted(modules) == sorted(function.name for function in defined)
     for function in defined[:3]:
         alone = parse_ir(modules.get(function.name) or modules[f'"{function.name}"'])

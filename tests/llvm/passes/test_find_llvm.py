@@ -47,23 +47,23 @@ def test_without_an_engine_the_error_says_why() -> None:
 )
 def test_the_llvm_of_a_table_is_asked_first(prefer: str, order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     here = [22, 19, 16]
-    asked: list[str] = []
+    versions: list[str] = []
     monkeypatch.setattr(Engine, "version", property(lambda engine: _version(engine, here)))
-    monkeypatch.setattr(SharedEngine, "knows", lambda engine, pipeline: bool(asked.append(engine.version)))
+    monkeypatch.setattr(SharedEngine, "knows", lambda engine, pipeline: bool(versions.append(engine.version)))
     reasons = "; ".join(rf"LLVM {number}\.1 .*" for number in order)
     with pytest.raises(ToolchainError, match=f"no LLVM here can run these pass lists: {reasons}; .*llvmlite"):
         find_engine(["nonsense"], prefer=prefer)
-    assert asked == [f"{number}.1" for number in order]
+    assert versions == [f"{number}.1" for number in order]
 
 
 def _version(engine: Engine, here: list[int]) -> str:
     """What an engine would say that has one of these libraries at most."""
     if engine._kind == "llvmlite":
         return "22.1"
-    wanted = [number for number in here if any(f"-{number}.so" in each for each in engine._child.arguments)]
-    if not wanted:
+    numbers = [number for number in here if any(f"-{number}.so" in each for each in engine._child.arguments)]
+    if not numbers:
         raise ToolchainError("not here")
-    return f"{wanted[0]}.1"
+    return f"{numbers[0]}.1"
 
 
 @pytest.mark.needs("libLLVM")

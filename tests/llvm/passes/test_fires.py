@@ -27,13 +27,13 @@ define i32 @f(i32 %n) {
 
 def test_a_pass_fires_where_it_has_work() -> None:
     with SharedEngine() as engine:
-        found = engine.fires(
+        fired = engine.fires(
             TEXT, ["function(sroa,instsimplify,gvn)", "function(gvn)", "nonsense", "function(sroa,sroa)"]
         )
-        assert found[0] == {"SROA", "InstSimplify"}
-        assert found[1] == {"GVN"}  # it forwards the store to the load
-        assert found[2] == Failed("pipeline", "unknown pass name 'nonsense'")
-        assert found[3] == {"SROA"}
+        assert fired[0] == {"SROA", "InstSimplify"}
+        assert fired[1] == {"GVN"}  # it forwards the store to the load
+        assert fired[2] == Failed("pipeline", "unknown pass name 'nonsense'")
+        assert fired[3] == {"SROA"}
         assert engine.fires(b"define void @f() {\n  ret void\n}\n", ["function(sroa,gvn)"]) == [frozenset()]
         with pytest.raises(IRParseError):
             engine.fires(b"nonsense", ["function(sroa)"])
@@ -57,11 +57,11 @@ out:
     deleted, unrolled = "function(loop(loop-deletion))", "function(loop(loop-unroll-full))"
     with SharedEngine() as engine:
         (idle,) = engine.fires(loop.replace(b"BODY", b""), [deleted])
-        kept, gone = engine.fires(busy, [deleted, unrolled])
-    assert not any(isinstance(one, Failed) for one in (idle, kept, gone))
-    names = [sorted(one) for one in (idle, kept, gone) if not isinstance(one, Failed)]
+        unrolled_passes, gone = engine.fires(busy, [deleted, unrolled])
+    assert not any(isinstance(one, Failed) for one in (idle, unrolled_passes, gone))
+    names = [sorted(one) for one in (idle, unrolled_passes, gone) if not isinstance(one, Failed)]
     assert ["LoopDeletion" in names[0], "LoopDeletion" in names[1], "LoopFullUnroll" in names[2]] == [True, False, True]
-    assert not [name for own in names for name in own if "Manager" in name or "Adaptor" in name]
+    assert not [name for pass_names in names for name in pass_names if "Manager" in name or "Adaptor" in name]
 
 
 @pytest.mark.needs("opt")
@@ -76,8 +76,8 @@ def test_passes_that_fire_are_those_of_opt(tmp_path: Path, name: str) -> None:
             source.write_text(module)
             flags = ["-relocation-model=pic", "-passes=default<O3>", "-print-changed", "-disable-output"]
             printed = subprocess.run([opt, *flags, source], capture_output=True, text=True, check=True).stderr
-            told = "\n".join(line for line in printed.splitlines() if "omitted" not in line)
-            by_opt = set(re.findall(r"^\*\*\* IR Dump After (\S+?)(?:Pass)? on ", told, re.MULTILINE))
-            by_opt |= set(re.findall(r"^\*\*\* IR Pass (\w+)Pass invalidated ", told, re.MULTILINE))
+            executed = "\n".join(line for line in printed.splitlines() if "omitted" not in line)
+            by_opt = set(re.findall(r"^\*\*\* IR Dump After (\S+?)(?:Pass)? on ", executed, re.MULTILINE))
+            by_opt |= set(re.findall(r"^\*\*\* IR Pass (\w+)Pass invalidated ", executed, re.MULTILINE))
             assert engine.fires(module.encode(), ["default<O3>"]) == [by_opt], function
             assert by_opt

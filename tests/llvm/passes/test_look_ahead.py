@@ -111,7 +111,7 @@ def test_a_processor_that_is_not_known() -> None:
 
 def test_one_hint_that_does_not_end_costs_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
     module, loop = second()
-    wanted = look_ahead(module, loop, HINTS, 128)
+    expected = look_ahead(module, loop, HINTS, 128)
     receive, calls = ChildProcess._receive, []
 
     def fails_once(self: ChildProcess, timeout: float) -> object:
@@ -123,6 +123,8 @@ def test_one_hint_that_does_not_end_costs_that_one(monkeypatch: pytest.MonkeyPat
         return answer
 
     monkeypatch.setattr(ChildProcess, "_receive", fails_once)
-    found = look_ahead(module, loop, HINTS, 128)
-    assert [one is None for one in found] == [False, False, True, False, False]
-    assert [one.hint for one in found if one] == [one.hint for place, one in enumerate(wanted) if one and place != 2]
+    forecasts = look_ahead(module, loop, HINTS, 128)
+    assert [one is None for one in forecasts] == [False, False, True, False, False]
+    assert [one.hint for one in forecasts if one] == [
+        one.hint for place, one in enumerate(expected) if one and place != 2
+    ]

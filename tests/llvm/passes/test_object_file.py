@@ -52,9 +52,9 @@ def hand_made(*, wide: bool = True, order: str = "<", many: bool = False) -> byt
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("many", [False, True])
 def test_section_flags_say_what_is_loaded(wide: bool, order: str, many: bool) -> None:
-    made = hand_made(wide=wide, order=order, many=many)
-    assert is_elf(made)
-    sections = elf_sections(made)
+    object_bytes = hand_made(wide=wide, order=order, many=many)
+    assert is_elf(object_bytes)
+    sections = elf_sections(object_bytes)
     assert sections[1:7] == [
         Section(b".text", 50, True),
         Section(b".rodata", 20, True),
@@ -69,8 +69,8 @@ def test_section_flags_say_what_is_loaded(wide: bool, order: str, many: bool) ->
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_functions_have_their_sizes_and_places(wide: bool, order: str) -> None:
-    found = elf_functions(hand_made(wide=wide, order=order))
-    assert found == [Symbol("twice", (1, 10), 40), Symbol("again", (1, 10), 40)]
+    symbols = elf_functions(hand_made(wide=wide, order=order))
+    assert symbols == [Symbol("twice", (1, 10), 40), Symbol("again", (1, 10), 40)]
 
 
 def test_section_names_say_what_is_loaded_in_other_formats() -> None:

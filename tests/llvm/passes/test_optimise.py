@@ -72,10 +72,10 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize(("text", "kept", "deleted"), KEPT.values(), ids=KEPT)
-def test_which_functions_passes_keep(text: str, kept: str, deleted: str) -> None:
+@pytest.mark.parametrize(("text", "remaining", "deleted"), KEPT.values(), ids=KEPT)
+def test_which_functions_passes_keep(text: str, remaining: str, deleted: str) -> None:
     module = read(text, "O2")
-    assert (module.form, names(module), names(module.deleted)) == ("O2", kept.split(), deleted.split())
+    assert (module.form, names(module), names(module.deleted)) == ("O2", remaining.split(), deleted.split())
     assert module.deleted is None or ("load" in opcodes(module.deleted)) == (deleted == "get")
 
 
@@ -126,12 +126,12 @@ def test_ir_that_the_passes_cannot_take_stays_plain(caplog: pytest.LogCaptureFix
 def test_passes_that_die_cost_their_module_its_form_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = ParsingWorker.canonicalise
+    canonicalise = ParsingWorker.canonicalise
 
     def dies(self: ParsingWorker, data: bytes, **options: object) -> str:
         if options.get("passes") is not None:
             raise IRResourceError("LLVM ended its process (SIGABRT) on this module")
-        return asked(self, data, **options)  # type: ignore[arg-type]  # as they came
+        return canonicalise(self, data, **options)  # type: ignore[arg-type]  # as they came
 
     monkeypatch.setattr(ParsingWorker, "canonicalise", dies)
     module = read(SUM, "O2")
@@ -179,6 +179,6 @@ def test_valid_ir_stays_valid(before: str, linkage: str, result: str, behind: st
 
 
 def test_of_attachments_places_and_those_that_bpf_needs_stay() -> None:
-    kept = "  %p = load i32, ptr %q, !dbg !5, !llvm.preserve.access.index !7"
-    assert without_hints(kept.replace(", !llvm", ", !tbaa !9, !llvm") + ", !prof !3") == kept
+    expected = "  %p = load i32, ptr %q, !dbg !5, !llvm.preserve.access.index !7"
+    assert without_hints(expected.replace(", !llvm", ", !tbaa !9, !llvm") + ", !prof !3") == expected
     assert without_hints("  %p = load i32, ptr %q, !tbaa !9") == "  %p = load i32, ptr %q"

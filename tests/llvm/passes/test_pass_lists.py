@@ -33,8 +33,8 @@ def test_a_list_is_a_tree() -> None:
 
 def test_steps_have_the_kind_of_their_adaptor() -> None:
     text = "a,cgscc(devirt<4>(inline<x>,function(b,loop(c),loop-mssa(d)))),function(require<e>,f)"
-    found = list(steps(parse(text)))
-    assert [(each.kind, each.name) for each in found] == [
+    parsed = list(steps(parse(text)))
+    assert [(each.kind, each.name) for each in parsed] == [
         ("module", "a"),
         ("cgscc", "inline"),
         ("function", "b"),
@@ -42,7 +42,7 @@ def test_steps_have_the_kind_of_their_adaptor() -> None:
         ("loop-mssa", "d"),
         ("function", "f"),
     ]
-    assert found[1].text == "inline<x>"
+    assert parsed[1].text == "inline<x>"
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_random_lists_share_adaptors() -> None:
     seen = [random_list(pool, random.Random(seed)) for seed in range(300)]
     assert seen == [random_list(pool, random.Random(seed)) for seed in range(300)]
     for text in seen:
-        found = list(steps(parse(text)))
-        assert 1 <= len(found) <= 20
-        assert set(found) <= set(pool)
+        parsed = list(steps(parse(text)))
+        assert 1 <= len(parsed) <= 20
+        assert set(parsed) <= set(pool)
         outer = parse(text)
         for group in [outer, *(node.passes for node in outer)]:
             adaptors = [(node.name if node.passes else "") for node in group]
@@ -157,5 +157,5 @@ define i32 @f(i32 %n) minsize optsize {
 """
     with SharedEngine(19) as engine:  # levels are shipped for it
         for name in ("O2", "O3", "Os", "Oz"):
-            whole, by_pass = engine.run_all(ir, [level(name), expanded(name)])
-            assert whole == by_pass
+            by_level, by_pass = engine.run_all(ir, [level(name), expanded(name)])
+            assert by_level == by_pass

@@ -114,9 +114,9 @@ def test_scope_declarations_left_by_inlining_change_no_choice() -> None:
     inlined += "!9 = !{!10}\n!10 = distinct !{!10, !11}\n!11 = distinct !{!11}\n"
     module = parse_ir(inlined)
     assert scope.partition("(")[0] in module.text
-    found = vectorizer_choices(module, 256)
-    assert found == vectorizer_choices(parse_ir(LOOPS), 256)
-    assert found
+    choices = vectorizer_choices(module, 256)
+    assert choices == vectorizer_choices(parse_ir(LOOPS), 256)
+    assert choices
 
 
 def test_an_llvm_that_does_not_answer_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,7 +90,7 @@ def test_a_stopped_run_goes_on_where_it_was(
     programs = [program(f"{number}.c", f"int x{number % 20};") for number in range(CHUNK + 6)]
     with IRFolder(tmp_path / "whole") as folder:
         compile_programs(programs, folder, jobs=2, limits=Limits())
-        whole = folder.kept()
+        records = folder.kept()
 
     for stop_at in (3, 20, CHUNK):
         done: list[int] = []
@@ -104,7 +104,7 @@ def test_a_stopped_run_goes_on_where_it_was(
             compile_programs(programs, folder, jobs=2, limits=Limits(), advance=killed)
     with IRFolder(tmp_path / "stopped") as folder:
         compile_programs(programs, folder, jobs=2, limits=Limits())
-        assert folder.kept() == whole
+        assert folder.kept() == records
     names = [sorted(p.name for p in (tmp_path / run).rglob("*.ll")) for run in ("whole", "stopped")]
     assert names[0] == names[1]
     assert len(names[0]) == 40  # 20 different files at two levels

@@ -42,13 +42,13 @@ def test_a_line_cut_off_by_a_kill_is_forgotten(tmp_path: Path) -> None:
         folder.add(RECORD, b"define")
         folder.add(variant(file="src/b.c", sha256_of_ir="bb"), b"define")
     log = tmp_path / "log.jsonl"
-    whole = log.read_bytes()
-    log.write_bytes(whole[:-20])
+    content = log.read_bytes()
+    log.write_bytes(content[:-20])
     with IRFolder(tmp_path) as folder:
         assert len(folder) == 1
         assert folder.get(("zlib", "src/b.c", "O0")) is None
         assert folder.add(variant(file="src/b.c", sha256_of_ir="bb"), b"define").status == "ok"
-    assert log.read_bytes() == whole
+    assert log.read_bytes() == content
 
 
 def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:

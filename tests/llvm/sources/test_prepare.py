@@ -116,11 +116,11 @@ def test_what_changed_is_compiled_again_and_what_is_gone_goes(
     prepare_ir(sources[kind], out, Choices(levels=["O2"]))
     assert len(ir_names(out)) == 3  # b.c and copy.c have the same IR
     before = (out / "two/O2/stays.c.ll").stat().st_mtime_ns
-    kept = "b.c" if (out / "two/O2/b.c.ll").exists() else "copy.c"
-    other = {"b.c": "copy.c", "copy.c": "b.c"}[kept]
+    compiled = "b.c" if (out / "two/O2/b.c.ll").exists() else "copy.c"
+    other = {"b.c": "copy.c", "copy.c": "b.c"}[compiled]
     (code / "one/a.c").write_text("int edited;")
-    (code / "two" / kept).unlink()
-    sources["commands"].write_text(json.dumps([entry for entry in entries if entry["file"] != f"two/{kept}"]))
+    (code / "two" / compiled).unlink()
+    sources["commands"].write_text(json.dumps([entry for entry in entries if entry["file"] != f"two/{compiled}"]))
     prepare_ir(sources[kind], out, Choices(levels=["O2"]))
     assert ir_names(out) == {"one/O2/a.c.ll", f"two/O2/{other}.ll", "two/O2/stays.c.ll"}
     assert "edited" in (out / "one/O2/a.c.ll").read_text()
@@ -164,10 +164,10 @@ def test_nothing_that_compiles_says_why(sources: dict[str, Path], tmp_path: Path
 
 
 def test_files_of_a_mixed_folder_that_are_left_out_are_reported(tmp_path: Path, write_tree: WriteTree) -> None:
-    said: list[str] = []
+    reported: list[str] = []
     mixed = write_tree(tmp_path / "mixed", {"p/a.ll": "", "p/b.ll": "", "p/c.c": ""})
-    assert kind_of_source(mixed, said.append) == "ir"
-    assert said == [f"{mixed}: 2 files are taken as ir; others are left out: sources 1"]
+    assert kind_of_source(mixed, reported.append) == "ir"
+    assert reported == [f"{mixed}: 2 files are taken as ir; others are left out: sources 1"]
 
 
 def test_names_that_are_not_utf_8(sources: dict[str, Path], tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_command_whose_folder_is_gone_is_one_failure(sources: dict[str, Path],
     entries = json.loads(sources["commands"].read_text())
     entries[0]["directory"] = str(tmp_path / "gone")
     sources["commands"].write_text(json.dumps(entries))
-    said: list[str] = []
-    prepare_ir(sources["commands"], tmp_path / "ir", Choices(levels=["O2"]), report=said.append)
+    reported: list[str] = []
+    prepare_ir(sources["commands"], tmp_path / "ir", Choices(levels=["O2"]), report=reported.append)
     assert len(ir_names(tmp_path / "ir")) == 1
-    assert "failed 1" in said[-1]
+    assert "failed 1" in reported[-1]

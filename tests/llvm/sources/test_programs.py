@@ -34,10 +34,12 @@ def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, w
 
 def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"lua5.4/a.c": "", "mine/sqlite3.c": "", "mine/deps/lz4/x.c": "", "mine/a.c": ""})
-    said: list[str] = []
-    programs = [program for program in source_programs(tmp_path, Choices(), said.append) if program.project != "bin"]
+    reported: list[str] = []
+    programs = [
+        program for program in source_programs(tmp_path, Choices(), reported.append) if program.project != "bin"
+    ]
     assert [(program.project, program.file) for program in programs] == [("mine", "a.c")]
-    assert said == ["lua5.4 is left out: it is reserved for evaluation"]
+    assert reported == ["lua5.4 is left out: it is reserved for evaluation"]
 
 
 def test_a_folder_without_sources(tmp_path: Path, write_tree: WriteTree) -> None:
@@ -69,17 +71,17 @@ def test_header_folders_come_shallow_first_and_last_in_the_search(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("language", "wanted"),
+    ("language", "flag"),
     [
         ("opencl", "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-default-header -O2 -DX -- a"),
         ("cuda", "-x cuda -std=gnu++17 --cuda-device-only --cuda-gpu-arch=sm_70 -Wno-unknown-cuda-version -O2"),
     ],
 )
-def test_flags_of_a_language(language: str, wanted: str) -> None:
+def test_flags_of_a_language(language: str, flag: str) -> None:
     choices = Choices(["O2"], cuda_path=Path("/toolkit"))
     program = make_program(choices, ["clang"], ["-DX", "--"], file="a", project="p", language=language, root=Path())
     words = " ".join(program.commands["O2"])
-    assert wanted in words
+    assert flag in words
     assert ("--cuda-path=/toolkit" in words) == (language == "cuda")
 
 
@@ -92,12 +94,14 @@ def test_languages_without_a_compiler_are_reported(
     fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree
 ) -> None:
     write_tree(tmp_path / "code", {"p/a.c": "", "p/k.cu": "", "p/s.f90": ""})
-    said: list[str] = []
-    programs = list(source_programs(tmp_path / "code", Choices(), said.append))
+    reported: list[str] = []
+    programs = list(source_programs(tmp_path / "code", Choices(), reported.append))
     assert [(program.file, program.compiler) for program in programs] == [("a.c", "clang-19")]
-    assert len(said) == 2
-    assert "cuda sources are left out: CUDA needs the toolkit's headers. Give their folder with --cuda-path" in said[0]
-    assert "fortran sources are left out: no flang on PATH to compile Fortran. Type: apt-get install" in said[1]
+    assert len(reported) == 2
+    assert (
+        "cuda sources are left out: CUDA needs the toolkit's headers. Give their folder with --cuda-path" in reported[0]
+    )
+    assert "fortran sources are left out: no flang on PATH to compile Fortran. Type: apt-get install" in reported[1]
 
 
 @pytest.mark.usefixtures("no_clang")
@@ -191,11 +195,11 @@ def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path) 
 def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path) -> None:
     files = ["p/a.c", "p/a.c", "p/boot.S", "q/b.c", "q/lua/l.c", "q/sqlite3.c"]
     entries = [{"directory": "..", "file": file, "command": f"cc -DN{n} {file}"} for n, file in enumerate(files)]
-    said: list[str] = []
-    programs = by_file(list(command_programs(write_commands(tmp_path, entries), Choices(), said.append)))
+    reported: list[str] = []
+    programs = by_file(list(command_programs(write_commands(tmp_path, entries), Choices(), reported.append)))
     assert set(programs) == {"p/a.c", "q/b.c"}
     assert "-DN0" in programs["p/a.c"].commands["O0"]  # of two entries the first
-    assert [line.split(": ", 1)[1] for line in said] == [
+    assert [line.split(": ", 1)[1] for line in reported] == [
         "entries are left out, because mirenc does not compile sources with these endings: .S 1",
         "1 entries are left out: an earlier entry has the same file",
         "2 entries are left out: they are reserved for evaluation",

@@ -62,8 +62,8 @@ def test_exits_times_calls_stay_linear() -> None:
 def test_the_bound_is_reached_before_anything_is_left_out(monkeypatch: pytest.MonkeyPatch, more: int) -> None:
     """As many edges as are allowed are all there; with one fewer allowed, an exit goes from every site."""
     exits, sites = 6, 5
-    whole = build_graph(calls(exits, sites))
-    monkeypatch.setattr("mirenc.model.graph.builder.MOST_RETURNS", (exits * sites - more) / whole.node_count)
+    complete = build_graph(calls(exits, sites))
+    monkeypatch.setattr("mirenc.model.graph.builder.MOST_RETURNS", (exits * sites - more) / complete.node_count)
     assert build_graph(calls(exits, sites)).call_edges_left_out == more * sites
 
 

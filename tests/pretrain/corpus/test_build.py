@@ -30,10 +30,12 @@ def test_modules_have_the_arrays_of_make_sample(corpus: Corpus, ir_folder: Path)
         assert np.array_equal(stored.node_kind, sample.node_kind)
         width = corpus.padded_ids(stored.node_row).shape[1]
         assert np.array_equal(corpus.padded_ids(stored.node_row), sample.text_ids[sample.node_row][:, :width])
-        found = Counter[tuple[int, ...]]()
+        counted = Counter[tuple[int, ...]]()
         for row, count in zip(stored.statement_row, stored.statement_count, strict=True):
-            found[tuple(corpus.text_ids[corpus.text_start[row] : corpus.text_start[row + 1]])] += int(count)
-        assert found == Counter(tuple(sample.text_ids[row][: sample.text_length[row]]) for row in sample.statement_row)
+            counted[tuple(corpus.text_ids[corpus.text_start[row] : corpus.text_start[row + 1]])] += int(count)
+        assert counted == Counter(
+            tuple(sample.text_ids[row][: sample.text_length[row]]) for row in sample.statement_row
+        )
 
 
 def test_counts_are_statements(corpus: Corpus, ir_folder: Path) -> None:
@@ -69,8 +71,8 @@ def test_duplicates_and_bad_files_are_left_out(ir_folder: Path, tmp_path: Path) 
         (tmp_path / name).parent.mkdir()
         shutil.copy(source, tmp_path / name)
     (tmp_path / "one" / "bad.ll").write_text("define i32 @f( {\n")
-    found, report = build_corpus(sorted(tmp_path.rglob("*.ll")), tmp_path, tmp_path / "corpus", SMALL)
-    assert found.names == ["one/a.ll"]
+    built, report = build_corpus(sorted(tmp_path.rglob("*.ll")), tmp_path, tmp_path / "corpus", SMALL)
+    assert built.names == ["one/a.ll"]
     assert (report.files, report.modules, report.duplicates) == (3, 1, 1)
     assert [Path(path).name for path, _ in report.failures] == ["bad.ll"]
     assert "bad.ll" in report.failures[0][1]
@@ -110,25 +112,25 @@ entry:
     evaluation.write_text(kernel.format(name="kernel", p="p", n="n"))
     training.write_text("@g = global i32 1\n" + kernel.format(name="vendored", p="data", n="size"))
     shutil.copy(files[0], training.parent / "other.ll")
-    given = sorted(training.parent.glob("*.ll"))
+    inputs = sorted(training.parent.glob("*.ll"))
     corpus, report = build_corpus(
-        given, tmp_path / "ir", tmp_path / "corpus", SMALL, reserved=hashes_of_ir([evaluation])
+        inputs, tmp_path / "ir", tmp_path / "corpus", SMALL, reserved=hashes_of_ir([evaluation])
     )
     assert corpus.names == ["gamma/other.ll"]
     assert [Path(path).name for path in report.reserved] == ["copy.ll"]
-    assert len(build_corpus(given, tmp_path / "ir", tmp_path / "all", SMALL)[0]) == 2
+    assert len(build_corpus(inputs, tmp_path / "ir", tmp_path / "all", SMALL)[0]) == 2
 
 
 def test_large_graphs_are_left_out_and_their_text_stays(ir_folder: Path, tmp_path: Path) -> None:
     files = sorted((ir_folder / "alpha").rglob("*.ll"))
     every, _ = build_corpus(files, ir_folder, tmp_path / "every", SMALL)
     limit = int(np.median(every.node_count))
-    some, report = build_corpus(files, ir_folder, tmp_path / "some", SMALL, max_nodes=limit)
-    assert some.names == every.names
-    assert (some.node_count == np.where(every.node_count <= limit, every.node_count, 0)).all()
+    limited, report = build_corpus(files, ir_folder, tmp_path / "some", SMALL, max_nodes=limit)
+    assert limited.names == every.names
+    assert (limited.node_count == np.where(every.node_count <= limit, every.node_count, 0)).all()
     assert report.without_graph == int((every.node_count > limit).sum()) > 0
-    assert (some.statement_total == every.statement_total).all()
-    assert [info.nodes for info in some.infos] == [info.nodes for info in every.infos]
+    assert (limited.statement_total == every.statement_total).all()
+    assert [info.nodes for info in limited.infos] == [info.nodes for info in every.infos]
 
 
 def test_two_processes_build_the_same_corpus(ir_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,9 +162,9 @@ def test_a_stopped_build_goes_on(ir_folder: Path, tmp_path: Path, monkeypatch: p
     corpus, _ = build_corpus(files, ir_folder, tmp_path / "corpus", SMALL)
     assert sum(chunks[3:]) == len(files) - 8
     assert not (tmp_path / "corpus" / "parts").exists()
-    whole, _ = build_corpus(files, ir_folder, tmp_path / "whole", SMALL)
-    assert corpus.infos == whole.infos
-    assert np.array_equal(corpus.text_ids, whole.text_ids)
+    uninterrupted, _ = build_corpus(files, ir_folder, tmp_path / "whole", SMALL)
+    assert corpus.infos == uninterrupted.infos
+    assert np.array_equal(corpus.text_ids, uninterrupted.text_ids)
 
 
 def test_ir_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

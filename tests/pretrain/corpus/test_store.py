@@ -70,9 +70,9 @@ def test_shards_hold_every_module(folder: Path, ir_folder: Path, tmp_path: Path)
     )
     for number in range(len(corpus)):
         for name in (field.name for field in fields(corpus[number])):
-            found, expected = getattr(corpus[number], name), getattr(one[number], name)
-            assert found.dtype == expected.dtype
-            assert np.array_equal(found, expected), name
+            actual, expected = getattr(corpus[number], name), getattr(one[number], name)
+            assert actual.dtype == expected.dtype
+            assert np.array_equal(actual, expected), name
 
 
 def test_the_order_of_operands_and_arguments_is_kept(folder: Path, ir_folder: Path) -> None:
@@ -106,9 +106,9 @@ def test_a_corpus_of_format_2_is_read_without_an_order(folder: Path, old: Corpus
     assert old.digest == new.digest
     for number in range(len(new)):
         for field in fields(new[number]):
-            found, expected = getattr(old[number], field.name), getattr(new[number], field.name)
-            assert found.dtype == expected.dtype
-            np.testing.assert_array_equal(found, np.zeros_like(expected) if field.name in LATER else expected)
+            actual, expected = getattr(old[number], field.name), getattr(new[number], field.name)
+            assert actual.dtype == expected.dtype
+            np.testing.assert_array_equal(actual, np.zeros_like(expected) if field.name in LATER else expected)
 
 
 def test_an_encoder_that_sees_the_order_refuses_a_corpus_without(folder: Path, old: Corpus) -> None:
@@ -177,7 +177,7 @@ def test_stats_add_up(folder: Path, tmp_path: Path) -> None:
     stats = json.loads((tmp_path / "stats.json").read_text())
     for group in ("language", "opt_level", "compiler", "project"):
         for count in ("modules", "instructions"):
-            assert sum(own[count] for own in stats[group].values()) == stats["total"][count]
+            assert sum(by_project[count] for by_project in stats[group].values()) == stats["total"][count]
     assert stats["total"]["modules"] == len(corpus)
     assert set(stats["opt_level"]) == {"O0", "O2"}
     assert stats["total"]["programs"] == len(set(corpus.programs)) < len(corpus)

@@ -73,9 +73,9 @@ def test_partners_are_other_files_the_nearest_in_size(sized: Corpus) -> None:
     chosen = draw_modules(sized, np.arange(5), 10, np.random.default_rng(0))
     assert chosen.tolist() == [0, 1, 2, 3]
     assert len(draw_modules(sized, np.arange(5), 1, np.random.default_rng(0))) == 1
-    found = partners(sized, chosen, np.random.default_rng(0))
-    assert found["near_size"].tolist() == [1, 0, 3, 2]
-    for module, other in enumerate(found["random"]):
+    partner_of = partners(sized, chosen, np.random.default_rng(0))
+    assert partner_of["near_size"].tolist() == [1, 0, 3, 2]
+    for module, other in enumerate(partner_of["random"]):
         assert {module, int(other)} != {1, 2}
         assert module != other
 

@@ -46,7 +46,7 @@ def test_every_figure_is_there(figures: dict[str, Any]) -> None:
     assert figures["gae"]["data"]["modules"] == 4
     assert figures["matching"]["modules"] == 4
     assert figures["missing"].keys() == {"retrieval"} | {
-        f"gae.{flow}" for flow, found in figures["gae"].items() if found is None
+        f"gae.{flow}" for flow, flow_result in figures["gae"].items() if flow_result is None
     }
 
 
@@ -57,21 +57,21 @@ def test_figures_do_not_change(model: MIREncoder, levels_corpus: Corpus, figures
 def test_one_module_without_edges(model: MIREncoder, make_corpus: Callable[..., Corpus]) -> None:
     corpus = make_corpus([[CLS, SEP]], [("p/a.ll", {0: 1}, 0, [])], vocabulary=512)
     modules = np.array([0])
-    found = evaluate_model(model, corpus, modules, baselines=Baselines.fit(corpus, modules, source="this folder"))
-    assert found["mlm"] == {"distinct": None, "occurring": None, "unseen": None}
-    assert found["gae"] == {"control": None, "data": None, "call": None}
-    assert found["matching"] is found["retrieval"] is None
-    assert found["baselines"] == "fitted on this folder"
-    reasons = found["missing"]
+    figures = evaluate_model(model, corpus, modules, baselines=Baselines.fit(corpus, modules, source="this folder"))
+    assert figures["mlm"] == {"distinct": None, "occurring": None, "unseen": None}
+    assert figures["gae"] == {"control": None, "data": None, "call": None}
+    assert figures["matching"] is figures["retrieval"] is None
+    assert figures["baselines"] == "fitted on this folder"
+    reasons = figures["missing"]
     assert reasons.keys() == {
         *("mlm.distinct", "mlm.occurring", "mlm.unseen"),
         *("gae.control", "gae.data", "gae.call"),
         *("matching", "retrieval"),
     }
     assert "not known" in reasons["mlm.unseen"]
-    json.dumps(found, allow_nan=False)
+    json.dumps(figures, allow_nan=False)
     # Each reason stands in the table.
-    assert {row[2] for row in figure_rows(found)} == set(reasons.values()) | {""}
+    assert {row[2] for row in figure_rows(figures)} == set(reasons.values()) | {""}
 
 
 def test_shares_of_unknown_tokens_and_long_statements(model: MIREncoder, make_corpus: Callable[..., Corpus]) -> None:
@@ -87,8 +87,8 @@ def test_shares_of_unknown_tokens_and_long_statements(model: MIREncoder, make_co
 
 
 def test_numbers_that_are_not_finite_become_null() -> None:
-    given = {"a": float("nan"), "b": [float("inf"), 1.5], "c": {"d": -float("inf"), "e": 2}}
-    assert finite(given) == {"a": None, "b": [None, 1.5], "c": {"d": None, "e": 2}}
+    values = {"a": float("nan"), "b": [float("inf"), 1.5], "c": {"d": -float("inf"), "e": 2}}
+    assert finite(values) == {"a": None, "b": [None, 1.5], "c": {"d": None, "e": 2}}
 
 
 def test_rows_for_people(figures: dict[str, Any]) -> None:

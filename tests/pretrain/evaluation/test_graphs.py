@@ -40,8 +40,8 @@ def test_neighbour_scores_by_hand(corpus: Corpus) -> None:
 
 
 def test_auc_of_known_vectors(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = torch.zeros(10, 2)
-    own[:5, 0] = own[5:, 1] = 1
+    separated = torch.zeros(10, 2)
+    separated[:5, 0] = separated[5:, 1] = 1
 
     def score(vectors: Tensor) -> dict[Flow, list[list[float]]]:
         none = vectors[:0]
@@ -49,19 +49,19 @@ def test_auc_of_known_vectors(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -
         return graph_figures.gae_scores(nn.Module(), corpus, np.array([0, 1]))
 
     # Edges join a clique's nodes, other pairs do not: exactly the inner product of the cliques' vectors.
-    scores = score(own)
+    scores = score(separated)
     assert {flow: len(rows) for flow, rows in scores.items()} == {Flow.CONTROL: 0, Flow.DATA: 1, Flow.CALL: 0}
-    found = graph_figures.flow_figures(scores[Flow.DATA])
-    assert (found["modules"], found["auc"], found["average_precision"]) == (1, 1, 1)
-    assert found["auc_common_neighbours"] == 1  # three for an edge, none for another pair
-    assert found["auc_degree_product"] == 0.5  # sixteen for all
+    figures = graph_figures.flow_figures(scores[Flow.DATA])
+    assert (figures["modules"], figures["auc"], figures["average_precision"]) == (1, 1, 1)
+    assert figures["auc_common_neighbours"] == 1  # three for an edge, none for another pair
+    assert figures["auc_degree_product"] == 0.5  # sixteen for all
     assert graph_figures.flow_figures(score(torch.ones(10, 2))[Flow.DATA])["auc"] == 0.5
 
 
 def test_flow_figures_are_means(corpus: Corpus) -> None:
-    found = graph_figures.flow_figures([[1.0, 1, 0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0.5, 1, 0]])
-    assert (found["modules"], found["auc"], found["average_precision"]) == (2, 0.75, 0.5)
-    assert (found["auc_degree_product"], found["average_precision_degree_product"]) == (0.5, 0)
+    figures = graph_figures.flow_figures([[1.0, 1, 0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0.5, 1, 0]])
+    assert (figures["modules"], figures["auc"], figures["average_precision"]) == (2, 0.75, 0.5)
+    assert (figures["auc_degree_product"], figures["average_precision_degree_product"]) == (0.5, 0)
     with pytest.raises(NoFigureError, match="10 edges"):
         graph_figures.flow_figures([])
 
@@ -87,12 +87,12 @@ def test_matching_accuracy_of_known_heads(
     monkeypatch.setattr(graph_figures, "text_vectors", lambda model, corpus, modules: vectors)
     monkeypatch.setattr(graph_figures, "graph_vectors", lambda model, corpus, modules: vectors)
     baselines = Baselines.fit(corpus, np.arange(12))
-    found = graph_figures.evaluate_matching(Head(sign), corpus, np.arange(12), baselines)
-    assert found["modules"] == 12
-    assert (found["accuracy_random"], found["accuracy_near_size"]) == (accuracy, accuracy)
+    figures = graph_figures.evaluate_matching(Head(sign), corpus, np.arange(12), baselines)
+    assert figures["modules"] == 12
+    assert (figures["accuracy_random"], figures["accuracy_near_size"]) == (accuracy, accuracy)
     # There is another graph of each size, so sizes say nothing about the nearest.
-    assert found["accuracy_near_size_size"] == 0.5
-    assert found["accuracy_random_size"] > 0.5
+    assert figures["accuracy_near_size_size"] == 0.5
+    assert figures["accuracy_random_size"] > 0.5
 
 
 def test_matching_needs_two_files(corpus: Corpus) -> None:

@@ -55,25 +55,25 @@ ROWS = np.zeros(400, dtype=np.int64)
 
 
 def test_a_perfect_model(corpus: Corpus, baselines: Baselines) -> None:
-    found = evaluate_mlm(Known(TRUTH, 50), corpus, ROWS, baselines)
-    assert (found["accuracy"], found["perplexity"]) == (1, pytest.approx(1))
-    assert found["accuracy_neighbours"] == 1
-    assert found["errors_removed"] is None  # there were none
-    assert found["statements"] == 400
+    figures = evaluate_mlm(Known(TRUTH, 50), corpus, ROWS, baselines)
+    assert (figures["accuracy"], figures["perplexity"]) == (1, pytest.approx(1))
+    assert figures["accuracy_neighbours"] == 1
+    assert figures["errors_removed"] is None  # there were none
+    assert figures["statements"] == 400
     # Two of the four tokens are the most frequent one: 240 positions, four standard deviations are 0.13.
-    assert abs(found["accuracy_most_frequent"] - 0.5) < 0.13
-    assert abs(found["positions"] - 240) < 4 * math.sqrt(1600 * 0.15 * 0.85)
+    assert abs(figures["accuracy_most_frequent"] - 0.5) < 0.13
+    assert abs(figures["positions"] - 240) < 4 * math.sqrt(1600 * 0.15 * 0.85)
 
 
 def test_perplexity_by_hand(corpus: Corpus, baselines: Baselines) -> None:
     # The right token has probability e^s / (e^s + 31) = 1/2 with s = ln 31.
-    found = evaluate_mlm(Known(TRUTH, math.log(31)), corpus, ROWS, baselines)
-    assert found["perplexity"] == pytest.approx(2)
+    figures = evaluate_mlm(Known(TRUTH, math.log(31)), corpus, ROWS, baselines)
+    assert figures["perplexity"] == pytest.approx(2)
 
 
 def test_a_model_that_always_says_the_most_frequent_token(corpus: Corpus, baselines: Baselines) -> None:
-    found = evaluate_mlm(Known([A] * 6, 50), corpus, ROWS, baselines)
-    assert found["accuracy"] == found["accuracy_most_frequent"] < 1
+    figures = evaluate_mlm(Known([A] * 6, 50), corpus, ROWS, baselines)
+    assert figures["accuracy"] == figures["accuracy_most_frequent"] < 1
 
 
 def test_errors_removed_by_hand(corpus: Corpus, baselines: Baselines) -> None:
@@ -82,21 +82,21 @@ def test_errors_removed_by_hand(corpus: Corpus, baselines: Baselines) -> None:
         "this folder", A, np.full(VOCABULARY, A, np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint16), {}
     )
     # The model is right where A and B stand, the baseline where A stands: the errors at B are removed.
-    found = evaluate_mlm(Known([CLS, A, B, A, A, SEP], 50), corpus, ROWS, blunt)
-    missed = 1 - found["accuracy_neighbours"]
-    assert found["errors_removed"] == pytest.approx((found["accuracy"] - found["accuracy_neighbours"]) / missed)
-    assert 0.2 < found["errors_removed"] < 0.8  # half of the errors are at B
+    figures = evaluate_mlm(Known([CLS, A, B, A, A, SEP], 50), corpus, ROWS, blunt)
+    missed = 1 - figures["accuracy_neighbours"]
+    assert figures["errors_removed"] == pytest.approx((figures["accuracy"] - figures["accuracy_neighbours"]) / missed)
+    assert 0.2 < figures["errors_removed"] < 0.8  # half of the errors are at B
     assert evaluate_mlm(Known(TRUTH, 50), corpus, ROWS, blunt)["errors_removed"] == 1
     assert evaluate_mlm(Known([CLS] * 6, 50), corpus, ROWS, blunt)["errors_removed"] < 0
 
 
 def test_kinds_of_tokens_are_told_apart(corpus: Corpus, baselines: Baselines) -> None:
     # The statement reads `word@word 7`: grammar, grammar, name, number. The model is wrong at the name.
-    found = evaluate_mlm(Known([CLS, A, B, B, C, SEP], 50), corpus, ROWS, baselines)
-    assert {kind: one["accuracy"] for kind, one in found["kinds"].items()} == {"grammar": 1, "name": 0, "number": 1}
-    assert sum(one["positions"] for one in found["kinds"].values()) == found["positions"]
-    assert found["kinds"]["grammar"]["positions"] > 1.5 * found["kinds"]["name"]["positions"]
-    assert {one["accuracy_neighbours"] for one in found["kinds"].values()} == {1}
+    figures = evaluate_mlm(Known([CLS, A, B, B, C, SEP], 50), corpus, ROWS, baselines)
+    assert {kind: one["accuracy"] for kind, one in figures["kinds"].items()} == {"grammar": 1, "name": 0, "number": 1}
+    assert sum(one["positions"] for one in figures["kinds"].values()) == figures["positions"]
+    assert figures["kinds"]["grammar"]["positions"] > 1.5 * figures["kinds"]["name"]["positions"]
+    assert {one["accuracy_neighbours"] for one in figures["kinds"].values()} == {1}
 
 
 def test_distinct_and_occurring_statements() -> None:

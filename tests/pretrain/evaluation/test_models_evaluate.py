@@ -33,30 +33,32 @@ def refused(*words: object) -> str:
 
 
 def test_json(model_folder: Path, levels_folder: Path) -> None:
-    found = json.loads(run(model_folder, "--ir", levels_folder, "--json").ok().out)
+    report = json.loads(run(model_folder, "--ir", levels_folder, "--json").ok().out)
     files = load_files(model_folder)
-    assert (found["model"], found["digest"], found["files"]) == ("random", files.digest, 10)
-    assert found["data"]["modules"] + found["duplicates"] == 10
-    assert found["baselines"] == "fitted on this folder"
-    assert found["mlm"]["unseen"] is None
-    assert found["matching"]["modules"] == found["data"]["modules"]
-    assert found["retrieval"]["functions"] >= 10
-    assert set(found["missing"]) >= {"mlm.unseen"}
+    assert (report["model"], report["digest"], report["files"]) == ("random", files.digest, 10)
+    assert report["data"]["modules"] + report["duplicates"] == 10
+    assert report["baselines"] == "fitted on this folder"
+    assert report["mlm"]["unseen"] is None
+    assert report["matching"]["modules"] == report["data"]["modules"]
+    assert report["retrieval"]["functions"] >= 10
+    assert set(report["missing"]) >= {"mlm.unseen"}
 
 
 def test_the_model_s_own_baselines(
     model_folder: Path, levels_folder: Path, levels_corpus: Corpus, tmp_path: Path
 ) -> None:
-    own = Path(shutil.copytree(model_folder, tmp_path / "own"))
-    Baselines.fit(levels_corpus, np.array([0])).save(own)
-    seal(own)
-    found, other = (json.loads(run(folder, "--ir", levels_folder, "--json").ok().out) for folder in (own, model_folder))
-    assert found["baselines"] == "fitted on the training modules"
-    mine, theirs = found["mlm"]["distinct"], other["mlm"]["distinct"]
+    own_folder = Path(shutil.copytree(model_folder, tmp_path / "own"))
+    Baselines.fit(levels_corpus, np.array([0])).save(own_folder)
+    seal(own_folder)
+    report, other = (
+        json.loads(run(folder, "--ir", levels_folder, "--json").ok().out) for folder in (own_folder, model_folder)
+    )
+    assert report["baselines"] == "fitted on the training modules"
+    mine, theirs = report["mlm"]["distinct"], other["mlm"]["distinct"]
     assert mine["accuracy"] == theirs["accuracy"]
     # Baselines that know one module only are worse than those that know the answers.
     assert mine["accuracy_neighbours"] < theirs["accuracy_neighbours"]
-    assert found["matching"]["accuracy_random_size"] is None  # one module gives no size baseline
+    assert report["matching"]["accuracy_random_size"] is None  # one module gives no size baseline
 
 
 def test_table(model_folder: Path, levels_folder: Path) -> None:
@@ -69,9 +71,9 @@ def test_table(model_folder: Path, levels_folder: Path) -> None:
 def test_folder_without_levels(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
     for level in ("O0", "O2"):
         shutil.copy(levels_folder / "clang-14" / level / "numeric.ll", tmp_path / f"{level}.ll")
-    found = json.loads(run(model_folder, "--ir", tmp_path, "--json").ok().out)
-    assert found["retrieval"] is None
-    assert "PROJECT/O0" in found["missing"]["retrieval"]
+    report = json.loads(run(model_folder, "--ir", tmp_path, "--json").ok().out)
+    assert report["retrieval"] is None
+    assert "PROJECT/O0" in report["missing"]["retrieval"]
 
 
 def test_a_bad_file_is_named_an_empty_one_counted_and_the_others_are_measured(

@@ -45,9 +45,9 @@ def test_many_rows_are_ranked_in_blocks() -> None:
 
 
 def test_figures_of_ranks() -> None:
-    found = rank_figures(np.array([1.0, 2.0, 4.0, 20.0]))
-    assert (found["recall_at_1"], found["recall_at_10"]) == (0.25, 0.75)
-    assert found["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 / 20) / 4)
+    figures = rank_figures(np.array([1.0, 2.0, 4.0, 20.0]))
+    assert (figures["recall_at_1"], figures["recall_at_10"]) == (0.25, 0.75)
+    assert figures["mrr"] == pytest.approx((1 + 1 / 2 + 1 / 4 + 1 / 20) / 4)
 
 
 def test_bags_share_their_columns() -> None:
@@ -85,9 +85,9 @@ def test_views_of_functions(encoder: Encoder) -> None:
     view = views["long"]
     assert view.opcodes == {"add": 1, "mul": 2, "sub": 1, "ret": 1}
     assert view.statements.total() == 5
-    whole = encoder.embed_parts(SOURCE, level="function", form="plain")
-    np.testing.assert_array_equal(view.text, whole.text[0])
-    np.testing.assert_array_equal(view.graph, whole.graph[0])
+    embedded = encoder.embed_parts(SOURCE, level="function", form="plain")
+    np.testing.assert_array_equal(view.text, embedded.text[0])
+    np.testing.assert_array_equal(view.graph, embedded.graph[0])
     renamed = function_views(encoder, parse_ir(SOURCE.replace("%a", "%other")))["long"]
     assert renamed.sequence == view.sequence
     assert function_views(encoder, parse_ir(SOURCE.replace("5", "6")))["long"].sequence != view.sequence
@@ -96,23 +96,23 @@ def test_views_of_functions(encoder: Encoder) -> None:
 def test_equal_candidates_are_kept_once(encoder: Encoder, tmp_path: Path) -> None:
     pairs = []
     for number, text in enumerate((SOURCE, SOURCE, SOURCE.replace("5", "6"))):
-        both = (tmp_path / f"{number}.O0.ll", tmp_path / f"{number}.O2.ll")
-        for path in both:
+        level_files = (tmp_path / f"{number}.O0.ll", tmp_path / f"{number}.O2.ll")
+        for path in level_files:
             path.write_text(text, encoding="utf-8")
-        pairs.append(both)
+        pairs.append(level_files)
     broken = tmp_path / "broken.ll"
     broken.write_text("nonsense\n", encoding="utf-8")
-    found = collect_pairs(encoder, [*pairs, (broken, broken)])
-    assert len(found) == 2
-    assert {pair.name for pair in found} == {"long"}
+    collected = collect_pairs(encoder, [*pairs, (broken, broken)])
+    assert len(collected) == 2
+    assert {pair.name for pair in collected} == {"long"}
     assert len(collect_pairs(encoder, pairs, limit=1)) == 1
 
 
 def view(position: int, opcode: str, statement: str, *, graph: int | None = None) -> FunctionView:
     rows = np.eye(12, dtype=np.float32)
     at = position if graph is None else graph
-    both = np.concatenate([rows[position], rows[at]])
-    return FunctionView(rows[position], rows[at], both, Counter([opcode]), Counter([statement]), bytes([position]))
+    joined = np.concatenate([rows[position], rows[at]])
+    return FunctionView(rows[position], rows[at], joined, Counter([opcode]), Counter([statement]), bytes([position]))
 
 
 def test_retrieval_figures_by_hand(tmp_path: Path) -> None:
@@ -120,17 +120,17 @@ def test_retrieval_figures_by_hand(tmp_path: Path) -> None:
     # statements find all but two, which have their statement in common.
     statement = ["same", "same", *map(str, range(2, 12))]
     views = [(view(n, "add", words, graph=(n + 1) % 12), view(n, "add", words)) for n, words in enumerate(statement)]
-    pairs = [FunctionPair((tmp_path / "0", tmp_path / "2"), str(n), *both) for n, both in enumerate(views)]
-    found = retrieval_figures(pairs)
-    assert (found["functions"], found["files"]) == (12, 1)
-    assert found["text"] == {"recall_at_1": 1, "recall_at_10": 1, "mrr": 1}
+    pairs = [FunctionPair((tmp_path / "0", tmp_path / "2"), str(n), *pair_views) for n, pair_views in enumerate(views)]
+    figures = retrieval_figures(pairs)
+    assert (figures["functions"], figures["files"]) == (12, 1)
+    assert figures["text"] == {"recall_at_1": 1, "recall_at_10": 1, "mrr": 1}
     # One candidate is nearer, the ten others are as far as the own one: rank 1 + 1 + 10 / 2.
-    assert found["graph"] == {"recall_at_1": 0, "recall_at_10": 1, "mrr": pytest.approx(1 / 7)}
+    assert figures["graph"] == {"recall_at_1": 0, "recall_at_10": 1, "mrr": pytest.approx(1 / 7)}
     # Own and next candidate are equally near to "both": text of the one, graph of the other.
-    assert found["both"] == {"recall_at_1": 0, "recall_at_10": 1, "mrr": pytest.approx(1 / 1.5)}
-    assert found["opcode_histogram"]["mrr"] == pytest.approx(1 / 6.5)
-    assert found["bag_of_statements"]["recall_at_1"] == pytest.approx(10 / 12)
-    assert found["bag_of_statements"]["mrr"] == pytest.approx((10 + 2 / 1.5) / 12)
+    assert figures["both"] == {"recall_at_1": 0, "recall_at_10": 1, "mrr": pytest.approx(1 / 1.5)}
+    assert figures["opcode_histogram"]["mrr"] == pytest.approx(1 / 6.5)
+    assert figures["bag_of_statements"]["recall_at_1"] == pytest.approx(10 / 12)
+    assert figures["bag_of_statements"]["mrr"] == pytest.approx((10 + 2 / 1.5) / 12)
 
 
 def test_too_little_to_rank(encoder: Encoder, levels_folder: Path) -> None:
@@ -143,16 +143,16 @@ def test_too_little_to_rank(encoder: Encoder, levels_folder: Path) -> None:
 def test_retrieval_of_the_fixtures(encoder: Encoder, levels_folder: Path) -> None:
     pairs = find_level_pairs(levels_folder, sorted(levels_folder.rglob("*.ll")))
     assert len(pairs) == 5
-    found = evaluate_retrieval(encoder, pairs)
+    figures = evaluate_retrieval(encoder, pairs)
     names = [
-        [{header.name for header in read_ir(path).headers if header.last - header.first >= 5} for path in both]
-        for both in pairs
+        [{header.name for header in read_ir(path).headers if header.last - header.first >= 5} for path in level_pair]
+        for level_pair in pairs
     ]
-    assert 10 <= found["functions"] <= sum(len(query & candidate) for query, candidate in names)
+    assert 10 <= figures["functions"] <= sum(len(query & candidate) for query, candidate in names)
     for part in ("text", "graph", "both", "opcode_histogram", "bag_of_statements"):
-        assert 0 < found[part]["mrr"] <= 1
+        assert 0 < figures[part]["mrr"] <= 1
     # Its statements name the functions it calls: far better than chance.
-    assert found["bag_of_statements"]["recall_at_1"] > 0.3
+    assert figures["bag_of_statements"]["recall_at_1"] > 0.3
 
 
 def test_names_in_quotes_are_functions_too(encoder: Encoder) -> None:

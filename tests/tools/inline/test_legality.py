@@ -123,8 +123,8 @@ def by_decisions(text: str, version: int) -> tuple[set[int], set[int]]:
     """Callers that still call where nothing is decided, and where all is to be inlined."""
     with SharedEngine(version) as engine:
         calls = calls_of(engine.text(text.encode()))
-        asked = calls.decided(dict.fromkeys(range(len(calls.calls)), True)).encode()
-        return left(engine.text(text.encode(), "cgscc(inline)")), left(engine.deciding.text(asked, "cgscc(inline)"))
+        decided = calls.decided(dict.fromkeys(range(len(calls.calls)), True)).encode()
+        return left(engine.text(text.encode(), "cgscc(inline)")), left(engine.deciding.text(decided, "cgscc(inline)"))
 
 
 def by_opt(text: str, version: int) -> set[int]:

@@ -36,38 +36,38 @@ def weight(decisions: Mapping[int, bool]) -> Weight:
 
 
 def found_in(builds: int) -> tuple[Found, list[Mapping[int, bool]]]:
-    asked: list[Mapping[int, bool]] = []
+    tried: list[Mapping[int, bool]] = []
 
     def weigh(decisions: Mapping[int, bool]) -> Weight:
-        asked.append(dict(decisions))
+        tried.append(dict(decisions))
         return weight(decisions)
 
     calls = Calls("", CALLS, (), frozenset({"tiny", "twice", "big"}))
-    return search(calls, INLINED, weight({}), weigh, builds, by_size), asked
+    return search(calls, INLINED, weight({}), weigh, builds, by_size), tried
 
 
 def test_the_best_of_all_decisions_is_found() -> None:
-    found, asked = found_in(30)
+    result, tried = found_in(30)
     everything = [weight(dict(enumerate(one))).loaded_bytes for one in product((False, True), repeat=len(CALLS))]
-    assert weight(found.decisions).loaded_bytes == min(everything) < weight({}).loaded_bytes
-    assert found.history[0] == weight({}).loaded_bytes
-    assert found.history[-1] == min(everything)
-    assert list(found.history) == sorted(found.history, reverse=True)
-    assert len(found.history) == len(asked) + 1 < 30
+    assert weight(result.decisions).loaded_bytes == min(everything) < weight({}).loaded_bytes
+    assert result.history[0] == weight({}).loaded_bytes
+    assert result.history[-1] == min(everything)
+    assert list(result.history) == sorted(result.history, reverse=True)
+    assert len(result.history) == len(tried) + 1 < 30
 
 
 def test_no_more_compilations_than_asked_for() -> None:
     for builds in range(6):
-        found, asked = found_in(builds)
-        assert len(asked) <= builds
-        assert weight(found.decisions).loaded_bytes == found.history[-1]
+        result, tried = found_in(builds)
+        assert len(tried) <= builds
+        assert weight(result.decisions).loaded_bytes == result.history[-1]
 
 
 def test_decisions_that_do_not_compile_are_left() -> None:
     calls = Calls("", CALLS, (), frozenset({"tiny", "twice", "big"}))
-    found = search(calls, INLINED, weight({}), lambda decisions: None, 9, by_size)
-    assert found.decisions == {}
-    assert set(found.history) == {weight({}).loaded_bytes}
+    result = search(calls, INLINED, weight({}), lambda decisions: None, 9, by_size)
+    assert result.decisions == {}
+    assert set(result.history) == {weight({}).loaded_bytes}
 
 
 def test_a_promise_reckons_with_bodies_and_with_last_calls() -> None:
@@ -82,9 +82,9 @@ def test_a_promise_reckons_with_bodies_and_with_last_calls() -> None:
 
 
 def test_it_begins_with_nothing_inlined_and_with_what_sizes_say() -> None:
-    _, asked = found_in(3)
+    _, tried = found_in(3)
     small = {row: row in (0, 3, 4) for row in range(5)}  # the only call of tiny, and two of what is small
-    assert [{**dict(enumerate(INLINED)), **one} for one in asked] == [
+    assert [{**dict(enumerate(INLINED)), **one} for one in tried] == [
         dict.fromkeys(range(5), False),
         small,
         dict.fromkeys(range(5), True),  # 30 bytes a call are what `big` has too much

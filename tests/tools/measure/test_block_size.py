@@ -45,14 +45,14 @@ def written(folder: Path, source: str = SOURCE, driver: str = DRIVER, suffix: st
     return path
 
 
-def own(group: str, language: str = "cl") -> MeasuredKernel:
+def own_kernel(group: str, language: str = "cl") -> MeasuredKernel:
     return next(kernel for kernel in gpu_kernels(language) if kernel.group == group)
 
 
 @pytest.mark.needs("clang")
 def test_one_build_serves_all_shapes(tmp_path: Path) -> None:
     method = get_method("block_size")
-    build = method.build(own("transpose_tiled"), "a-cpu", tmp_path, method.find_compiler(None))
+    build = method.build(own_kernel("transpose_tiled"), "a-cpu", tmp_path, method.find_compiler(None))
     assert [cell.setting for cell in build.cells] == list(block_space("cl", 2).settings)
     assert build.cells[4].before == {"local": [16, 4], "device": "a-cpu"}
     assert len({(cell.code, cell.library) for cell in build.cells}) == 1
@@ -78,7 +78,7 @@ def test_a_refused_shape_is_no_candidate(tmp_path: Path) -> None:
 def test_a_device_has_bounds_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BlockSizeMethod, "describe", lambda self, part: {"max_block": 128})
     method = BlockSizeMethod()
-    build = method.build(own("transpose_tiled"), "a-gpu", tmp_path, method.find_compiler(None))
+    build = method.build(own_kernel("transpose_tiled"), "a-gpu", tmp_path, method.find_compiler(None))
     able = [cell.setting for cell in build.cells if not cell.problem]
     assert able == [one for one in block_space("cl", 2).settings if int(one[0]) * int(one[1]) <= 128]
     assert build.cells[build.default].setting == (8, 8)  # of 64 items, as square as 16 x 16
@@ -130,9 +130,9 @@ def test_a_users_kernel_has_a_driver_beside_it(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"twice\.cl has no driver twice\.driver\.toml beside it"):
         list(BlockSizeMethod().user_kernels([source], ANY))
     (tmp_path / "twice.driver.toml").write_text(DRIVER)
-    found = list(BlockSizeMethod().user_kernels([source], ANY))
-    assert [kernel.name for kernel in found] == ["twice:twice cl 100", "twice:twice cl 1000"]
-    assert found[1].context == {"n": 1000, "dimensions": 1, "cuda": 0}
+    kernels = list(BlockSizeMethod().user_kernels([source], ANY))
+    assert [kernel.name for kernel in kernels] == ["twice:twice cl 100", "twice:twice cl 1000"]
+    assert kernels[1].context == {"n": 1000, "dimensions": 1, "cuda": 0}
     with pytest.raises(TaskError, match=r"a\.c is not an OpenCL or CUDA source"):
         list(BlockSizeMethod().user_kernels([tmp_path / "a.c"], ANY))
 

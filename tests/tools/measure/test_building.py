@@ -54,12 +54,12 @@ def clang() -> Toolchain:
 def test_headers_are_those_that_the_compiler_finds(tmp_path: Path, clang: Toolchain) -> None:
     folder = tmp_path / "with blanks, # and $"
     folder.mkdir()
-    source, own, other = folder / "mine.c", folder / "own one.h", folder / "other.h"
+    source, own_header, other = folder / "mine.c", folder / "own one.h", folder / "other.h"
     source.write_text(
         '#include "own one.h"\n#ifdef MORE\n#include <inner.h>\n#endif\n#ifdef __AVX2__\n#include "wide.h"\n#endif\n'
         "int one = ONE;\nconst char *where = __FILE__;\n"
     )
-    own.write_text("#define ONE 1\n")
+    own_header.write_text("#define ONE 1\n")
     for path in (other, folder / "inner.h", folder / "wide.h"):
         path.write_text("\n")
     seen = set()
@@ -67,9 +67,9 @@ def test_headers_are_those_that_the_compiler_finds(tmp_path: Path, clang: Toolch
     def digest(*flags: str, arms: tuple[tuple[str, ...], ...] = ((),)) -> str:
         return headers_digest([source], Toolchain(clang.compiler, flags), arms)
 
-    def is_new(found: str) -> bool:
-        new = found not in seen
-        seen.add(found)
+    def is_new(header: str) -> bool:
+        new = header not in seen
+        seen.add(header)
         return new
 
     more = ("-DMORE", f"-I{folder}")
@@ -79,7 +79,7 @@ def test_headers_are_those_that_the_compiler_finds(tmp_path: Path, clang: Toolch
     (folder / "inner.h").write_text("int included_with_a_flag;\n")
     (folder / "own one.h").write_text("#define ONE 1  // the same code\n")
     assert not is_new(digest())
-    own.write_text("#define ONE 2\n")
+    own_header.write_text("#define ONE 2\n")
     assert is_new(digest())
     assert is_new(digest(*more))
     (folder / "inner.h").write_text("int changed;\n")

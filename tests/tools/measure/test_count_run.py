@@ -39,7 +39,7 @@ long mirenc_output(int index, void **data) { *data = a; return index ? -1 : n; }
 """
 
 
-def told(line: int, driver: str = DRIVER) -> dict[str, float]:
+def run_counts(line: int, driver: str = DRIVER) -> dict[str, float]:
     method = VectorizationMethod()
     kernel = MeasuredKernel("k", "g", "f", "c", "work", line, 8, {}, SOURCE, driver)
     toolchain = method.find_compiler(None)
@@ -58,13 +58,13 @@ def told(line: int, driver: str = DRIVER) -> dict[str, float]:
     ],
 )
 def test_each_kind_of_loop(line: int, context: dict[str, float]) -> None:
-    found = told(line)
-    assert found == pytest.approx({f"run_{name}": value for name, value in context.items()}, abs=0.1)
+    counts = run_counts(line)
+    assert counts == pytest.approx({f"run_{name}": value for name, value in context.items()}, abs=0.1)
 
 
 @pytest.mark.needs("clang")
 def test_a_driver_that_fails_or_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert told(3, DRIVER.replace("return a == 0;", "return 1;")) == {}
-    assert told(3, DRIVER.replace("calloc", "no_such_function")) == {}
+    assert run_counts(3, DRIVER.replace("return a == 0;", "return 1;")) == {}
+    assert run_counts(3, DRIVER.replace("calloc", "no_such_function")) == {}
     monkeypatch.setattr(count_run, "_LONGEST", 0.5)
-    assert told(3, DRIVER.replace("reset(void) {", "reset(void) { for (;;) ;")) == {}
+    assert run_counts(3, DRIVER.replace("reset(void) {", "reset(void) { for (;;) ;")) == {}

@@ -170,15 +170,15 @@ def test_kernels_are_built_where_no_gpu_is(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(BlockSizeMethod, "parts", lambda _: ())
     method = BlockSizeMethod()
     run = TimedRun(method, method.find_compiler(None), Plan(count=2, parts=("cuda",), compile_only=True), tmp_path)
-    said: list[str] = []
-    run.go(lambda note: said.append(note))
-    assert said == [kernel.name for kernel, _ in run.samples]
+    reported: list[str] = []
+    run.go(lambda note: reported.append(note))
+    assert reported == [kernel.name for kernel, _ in run.samples]
     for kernel, part in run.samples:
         text = (run.objects.folder(kernel, part) / "kernel.ptx").read_text()
         arguments = read_driver(kernel.driver, kernel.name).arguments
         passed = [each for each in arguments if each.kind != "local"]
-        given = [8 if each.kind == "buffer" else each.dtype.itemsize for each in passed]
-        assert parameter_bytes(text, kernel.function) == given
+        sizes = [8 if each.kind == "buffer" else each.dtype.itemsize for each in passed]
+        assert parameter_bytes(text, kernel.function) == sizes
     assert not (tmp_path / "work" / "journal.jsonl").exists()
 
 
@@ -194,5 +194,5 @@ def test_the_rules_of_timing_hold_for_it(runner: CudaRunner, tmp_path: Path, lib
     assert answer["dropped"] == ""
     assert answer["noise"] < 1e-3
     for half in ("label", "report"):
-        wanted = {index: fake_cuda.LAUNCH[cells[index].setting[0]] for index in (0, 1, 2, COPY)}
-        assert answer[half] == pytest.approx(wanted, rel=1e-3)
+        expected = {index: fake_cuda.LAUNCH[cells[index].setting[0]] for index in (0, 1, 2, COPY)}
+        assert answer[half] == pytest.approx(expected, rel=1e-3)

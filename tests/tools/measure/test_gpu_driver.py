@@ -78,7 +78,7 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "complaint"),
     [
         ('kernel = "rows"', "", "d.toml: kernel: Field required"),
         ("sizes = [100, 1000]", "sizes = [100", "d.toml is not TOML"),
@@ -124,11 +124,11 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
         ),
     ],
 )
-def test_a_wrong_key_is_named_in_the_error(old: str, new: str, said: str) -> None:
+def test_a_wrong_key_is_named_in_the_error(old: str, new: str, complaint: str) -> None:
     assert old in ROWS
     with pytest.raises(ConfigError) as error:
         read_driver(ROWS.replace(old, new), "d.toml")
-    assert said in str(error.value)
+    assert complaint in str(error.value)
 
 
 def test_two_local_memories_are_refused() -> None:

@@ -120,12 +120,12 @@ def test_a_seed_gives_one_order_and_any_beginning_is_spread() -> None:
 
 def one_of_each(language: str) -> list[MeasuredKernel]:
     """The first kernel of each structure, at its least size."""
-    found: dict[str, MeasuredKernel] = {}
+    kernels: dict[str, MeasuredKernel] = {}
     for kernel in gpu_kernels(language):
-        known = found.setdefault(kernel.group, kernel)
+        known = kernels.setdefault(kernel.group, kernel)
         if known.source == kernel.source and kernel.size < known.size:
-            found[kernel.group] = kernel
-    return list(found.values())
+            kernels[kernel.group] = kernel
+    return list(kernels.values())
 
 
 @pytest.mark.needs("clang")
@@ -158,7 +158,7 @@ def sizes_of(text: KernelText) -> set[int]:
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenCLKernels, CudaKernels]]:
+def both_languages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenCLKernels, CudaKernels]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("POCL_WORK_GROUP_SPECIALIZATION", "0")  # else it compiles a kernel anew for each block
         yield OpenCLKernels(ALL_VARIANTS), CudaKernels(ALL_VARIANTS, tmp_path_factory.mktemp("kernels"))
@@ -168,17 +168,17 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenCLKerne
 @pytest.mark.needs("zig")
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
 def test_both_languages_compute_the_same_in_any_block(
-    text: KernelText, both: tuple[OpenCLKernels, CudaKernels]
+    text: KernelText, both_languages: tuple[OpenCLKernels, CudaKernels]
 ) -> None:
     """Expected are the outputs of OpenCL in the habitual block, which are not zero."""
     computed = False
     for kernel, size in itertools.product(variants(text), sizes_of(text)):
         place, call = PLACES[kernel.name], Call(kernel, size)
-        wanted = both[0].outputs(place, call, (256,) if call.driver.dimensions == 1 else (16, 16))
-        computed |= any(map(np.any, wanted))
+        expected = both_languages[0].outputs(place, call, (256,) if call.driver.dimensions == 1 else (16, 16))
+        computed |= any(map(np.any, expected))
         for block in BLOCKS[call.driver.dimensions]:
             if not call.driver.refusal(size, block):
-                for kernels in both:
+                for kernels in both_languages:
                     name = f"{type(kernels).__name__}: {kernel.name}, n = {size}, in blocks of {block}"
-                    assert same_outputs(kernels.outputs(place, call, block), wanted), name
+                    assert same_outputs(kernels.outputs(place, call, block), expected), name
     assert computed

@@ -78,8 +78,8 @@ def test_the_projects_headers_say_nothing_in_vain(path: Path, keys: dict[str, st
     for kernel, text in zip(kernels, texts, strict=True):
         head, *code = f"// name: {text}".partition("\n{\n")
         header = [line for line in head.splitlines() if line.startswith("//")]
-        said = [line for line in header if not line.startswith("//  ")]
-        assert len(entries(head)) == len(said), kernel.name  # none twice, and each with a value
+        entry_lines = [line for line in header if not line.startswith("//  ")]
+        assert len(entries(head)) == len(entry_lines), kernel.name  # none twice, and each with a value
         names = {re.findall(r"\w+", one.split("[")[0])[-1] for one in kernel.parameters}
         assert kernel.data.keys() <= names, kernel.name
         used = "\n".join((*kernel.data.values(), kernel.above, *kernel.parameters, *kernel.body, kernel.returns))

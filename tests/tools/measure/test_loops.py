@@ -87,11 +87,11 @@ def check(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Check:
 
     All are one program, asked for one kernel at a time: starting a compiler takes longer than compiling a kernel.
     """
-    own = find_compiler("c")
+    default_compiler = find_compiler("c")
     flags = [*WARNINGS, *UNDEFINED]
     probe = tmp_path_factory.mktemp("probe") / "probe.c"
     probe.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    linked = [*own, *ADDRESS, probe, "-o", probe.with_suffix("")]
+    linked = [*default_compiler, *ADDRESS, probe, "-o", probe.with_suffix("")]
     # ziglang has no such run-time library, and takes half a minute to say so.
     if compiler != "zig" and subprocess.run(linked, capture_output=True, check=False).returncode == 0:
         flags += ADDRESS
@@ -113,7 +113,7 @@ def check(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Check:
         table = f"#include <stdlib.h>\n{declared}static int (*const entries[])(void) = {{{entries}}};\n"
         (folder / "main.c").write_text(table + text, encoding="utf-8")
         sources = [*(f"{number}.c" for number in numbers), "main.c"]
-        command = [*own, *flags, f"-I{HEADERS}", *sources, "-o", "program", "-lm"]
+        command = [*default_compiler, *flags, f"-I{HEADERS}", *sources, "-o", "program", "-lm"]
         built = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         assert built.returncode == 0, built.stderr
         for number, kernel in enumerate(chosen):
@@ -212,8 +212,8 @@ def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: lis
     for kernel in [*constant[:: len(constant) // 12], *others[:: len(others) // 12], *uneven]:
         module = scalar_loops(kernel.source, Toolchain(compiler))
         loop = next(one for one in task.regions(module) if (one.symbol, one.line) == (kernel.function, kernel.line))
-        found = task.context.from_ir(module, loop)
-        assert found == {**kernel.context, "taken": "unknown", "rarer": "unknown"}, kernel.name
+        context = task.context.from_ir(module, loop)
+        assert context == {**kernel.context, "taken": "unknown", "rarer": "unknown"}, kernel.name
 
 
 def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[MeasuredKernel]) -> None:

@@ -46,10 +46,10 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenCLRunner:
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path / "pocl"))
     (tmp_path / "kernel.cl").write_text(SOURCE)
     (tmp_path / "driver.toml").write_text(DRIVER)
-    made = get_runner("opencl")()
-    assert isinstance(made, OpenCLRunner)
-    made.load(tmp_path, "driver.toml", 1000)
-    return made
+    loaded = get_runner("opencl")()
+    assert isinstance(loaded, OpenCLRunner)
+    loaded.load(tmp_path, "driver.toml", 1000)
+    return loaded
 
 
 def test_outputs_start_anew_and_partly_used_groups_are_right(runner: OpenCLRunner) -> None:
@@ -71,11 +71,11 @@ def test_a_device_is_named_by_its_slug(runner: OpenCLRunner) -> None:
 
 
 def test_options_of_a_build_stand_beside_the_standard_or_for_it(tmp_path: Path, runner: OpenCLRunner) -> None:
-    own = SOURCE.replace("a * tile[l]", "FACTOR * (__OPENCL_C_VERSION__ == 120)")
+    source = SOURCE.replace("a * tile[l]", "FACTOR * (__OPENCL_C_VERSION__ == 120)")
     for number, (options, factor) in enumerate(((["-DFACTOR=3"], 3), (["-DFACTOR=4", "-cl-std=CL1.1"], 0))):
-        (tmp_path / f"{number}.cl").write_text(own)
-        asked = replace(cell(64, options=options), library=f"{number}.cl")
-        assert np.array_equal(runner.outputs(asked)[0], np.arange(1000, dtype=np.float32) + factor)
+        (tmp_path / f"{number}.cl").write_text(source)
+        with_options = replace(cell(64, options=options), library=f"{number}.cl")
+        assert np.array_equal(runner.outputs(with_options)[0], np.arange(1000, dtype=np.float32) + factor)
 
 
 def test_pocl_is_no_device_without_a_linker(monkeypatch: pytest.MonkeyPatch) -> None:

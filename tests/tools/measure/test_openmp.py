@@ -89,19 +89,19 @@ def tiny() -> Encoder:
 
 def test_there_are_five_sizes_of_each_kernel() -> None:
     method = OpenMPMethod()
-    own = list(method.own_kernels(10**6, seed=0))
-    assert len(own) == method.default_count == 5 * len(NAMES)
-    assert len({kernel.name for kernel in own}) == len(own)
-    assert {kernel.group for kernel in own[: len(NAMES)]} == set(NAMES)
-    sizes = [sorted(kernel.size for kernel in own if kernel.group == name) for name in NAMES]
+    kernels = list(method.own_kernels(10**6, seed=0))
+    assert len(kernels) == method.default_count == 5 * len(NAMES)
+    assert len({kernel.name for kernel in kernels}) == len(kernels)
+    assert {kernel.group for kernel in kernels[: len(NAMES)]} == set(NAMES)
+    sizes = [sorted(kernel.size for kernel in kernels if kernel.group == name) for name in NAMES]
     assert [len(set(each)) for each in sizes] == [5] * len(NAMES)
     # Any beginning has all of a kernel's places: of 73 kernels, some 14 at their least size.
     least = {f"{name} n={each[0]}" for name, each in zip(NAMES, sizes, strict=True)}
-    assert 10 <= sum(kernel.name in least for kernel in own[: len(NAMES)]) <= 20
-    assert len({kernel.family for kernel in own}) >= 10
-    assert own[:20] == list(method.own_kernels(20, seed=0))
-    assert own[:20] != list(method.own_kernels(20, seed=1))
-    for kernel in own:
+    assert 10 <= sum(kernel.name in least for kernel in kernels[: len(NAMES)]) <= 20
+    assert len({kernel.family for kernel in kernels}) >= 10
+    assert kernels[:20] == list(method.own_kernels(20, seed=0))
+    assert kernels[:20] != list(method.own_kernels(20, seed=1))
+    for kernel in kernels:
         assert "#pragma omp parallel for" in kernel.source.splitlines()[kernel.line - 1]
 
 
@@ -160,12 +160,12 @@ def test_headers_beside_a_source_are_found_and_flags_reach_it(tmp_path: Path, mo
     folder = tmp_path / "own"
     folder.mkdir()
     (folder / "half.h").write_text("static inline double halved(double x) { return x / DIVISOR; }\n")
-    own = '#include "half.h"\n'
+    include = '#include "half.h"\n'
     checked = "#include <assert.h>\n" + SOURCE.replace("half(i)", "halved(i)").replace("\n{\n", "\n{\n    assert(n);\n")
-    path = written(folder, own + checked, own + DRIVER)
+    path = written(folder, include + checked, include + DRIVER)
     method = OpenMPMethod()
-    found = method.find_compiler(None)
-    toolchain = Toolchain(found.compiler, (*found.cflags, "-DDIVISOR=2"), found.timeout)
+    default = method.find_compiler(None)
+    toolchain = Toolchain(default.compiler, (*default.cflags, "-DDIVISOR=2"), default.timeout)
     objects, kernel = Objects(tmp_path / "objects", method, toolchain), next(method.user_kernels([path], toolchain))
     build = objects.build(kernel, "")
     assert [cell.problem for cell in build.cells] == ["", ""]
@@ -196,8 +196,8 @@ def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch:
     monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)  # how noisy a test machine is decides nothing here
     # Two settings of two cores each way: every variant is a compiler's run.
     few = openmp.openmp_space(2)
-    kept = (few.settings[0], few.settings[2], few.settings[10])
-    monkeypatch.setattr(OpenMPMethod, "space", type(few)(few.knobs, kept, missing="never"))
+    settings = (few.settings[0], few.settings[2], few.settings[10])
+    monkeypatch.setattr(OpenMPMethod, "space", type(few)(few.knobs, settings, missing="never"))
     sources = []
     for number in range(3):
         folder = tmp_path / f"user{number}"
@@ -225,6 +225,6 @@ def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch:
     head = TaskHead.load(fit_head(task, data, tiny).save(tmp_path / "head"), task, encoder=tiny)
     (answer,) = head.predict(sources[0], {"n": 500})
     assert answer.region is not None
-    assert (answer.region.line, answer.setting in kept) == (5, True)
+    assert (answer.region.line, answer.setting in settings) == (5, True)
     assert answer.seconds is not None
     assert min(answer.seconds.values()) > 0

@@ -43,9 +43,9 @@ def test_clauses_replace_those_that_are_there(before: str, after: str) -> None:
 
 
 def test_clauses_can_be_taken_away_again() -> None:
-    asked = with_clauses(SOURCE, 11, clauses(2, "guided", 8))
-    assert "#pragma omp parallel for reduction(+ : all) num_threads(2) schedule(guided, 8)\n" in asked
-    assert with_clauses(asked, 11, "") == SOURCE
+    with_pragma = with_clauses(SOURCE, 11, clauses(2, "guided", 8))
+    assert "#pragma omp parallel for reduction(+ : all) num_threads(2) schedule(guided, 8)\n" in with_pragma
+    assert with_clauses(with_pragma, 11, "") == SOURCE
 
 
 def test_a_line_without_a_loop_is_named() -> None:

@@ -71,9 +71,9 @@ def test_what_clang_refuses_is_said(tmp_path: Path) -> None:
 
 
 def test_a_toolkit_is_found_by_its_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = tmp_path / "nvvm" / "libdevice" / "libdevice.10.bc"
-    wanted.parent.mkdir(parents=True)
-    wanted.touch()
+    libdevice = tmp_path / "nvvm" / "libdevice" / "libdevice.10.bc"
+    libdevice.parent.mkdir(parents=True)
+    libdevice.touch()
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.setenv("CUDA_PATH", str(tmp_path))
-    assert find_libdevice() == wanted
+    assert find_libdevice() == libdevice

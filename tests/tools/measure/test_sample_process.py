@@ -53,14 +53,14 @@ def cells(*symbols: str) -> dict[int, Cell]:
     return {COPY if name == "copy" else at: Cell((at,), (at,), symbol=name) for at, name in enumerate(symbols)}
 
 
-def asked(runner: Runner, of: dict[int, Cell], **changes: Any) -> tuple[dict[str, Any], list[int]]:
+def answer_of(runner: Runner, of: dict[int, Cell], **changes: Any) -> tuple[dict[str, Any], list[int]]:
     about: list[int] = []
     return measure(runner, of, ASK | changes, lambda index, seconds: about.append(index)), about
 
 
 def test_costs_are_seconds_a_call_and_the_calls_fill_a_batch() -> None:
     runner = MadeUp({"default": 1e-6, "copy": 1e-6, "fast": 1e-7, "slow": 1e-5})
-    answer, about = asked(runner, cells("default", "fast", "slow", "copy"))
+    answer, about = answer_of(runner, cells("default", "fast", "slow", "copy"))
     assert answer["label"] == pytest.approx({0: 1e-6, 1: 1e-7, 2: 1e-5, COPY: 1e-6})
     assert answer["report"] == answer["label"]
     assert (answer["dropped"], answer["failed"], answer["rounds"]) == ("", {}, 6)
@@ -76,7 +76,7 @@ def test_costs_are_seconds_a_call_and_the_calls_fill_a_batch() -> None:
 def test_rounds_have_orders_of_their_own_and_a_seed_gives_them_again() -> None:
     def orders(seed: int) -> list[tuple[str, ...]]:
         runner = MadeUp(dict.fromkeys(("default", "copy", *"abcdef"), 1e-6))
-        answer, _ = asked(runner, cells("default", *"abcdef", "copy"), rounds=20, seed=[seed])
+        answer, _ = answer_of(runner, cells("default", *"abcdef", "copy"), rounds=20, seed=[seed])
         assert answer["rounds"] == 20
         timed = [symbol for symbol, _ in runner.batches[-20 * 8 :]]
         return [tuple(timed[start : start + 8]) for start in range(0, len(timed), 8)]
@@ -89,26 +89,26 @@ def test_rounds_have_orders_of_their_own_and_a_seed_gives_them_again() -> None:
 
 def test_a_kernel_longer_than_a_batch_is_called_once() -> None:
     runner = MadeUp({"default": 0.3, "copy": 0.3})
-    answer, _ = asked(runner, cells("default", "copy"))
+    answer, _ = answer_of(runner, cells("default", "copy"))
     assert answer["calls"] == 1
     assert {calls for _, calls in runner.batches} == {1}
 
 
 def test_what_differs_or_is_refused_is_not_timed() -> None:
     runner = MadeUp({"default": 1e-6, "copy": 1e-6})
-    answer, _ = asked(runner, cells("default", "wrong", "refused", "copy"))
+    answer, _ = answer_of(runner, cells("default", "wrong", "refused", "copy"))
     assert answer["failed"] == {1: "differs", 2: "crash: no room for it"}
     assert set(answer["label"]) == {0, COPY}
 
 
 def test_a_default_whose_copy_differs_is_no_sample() -> None:
     of = cells("default") | {COPY: Cell((0,), (0,), symbol="wrong")}
-    answer, _ = asked(MadeUp({"default": 1e-6}), of)
+    answer, _ = answer_of(MadeUp({"default": 1e-6}), of)
     assert answer["dropped"] == "the copy of the default: differs"
 
 
 def test_noise_gets_four_times_the_rounds_and_is_dropped_then() -> None:
-    answer, _ = asked(MadeUp({"default": 1e-6, "copy": 1.1e-6}), cells("default", "copy"))
+    answer, _ = answer_of(MadeUp({"default": 1e-6, "copy": 1.1e-6}), cells("default", "copy"))
     assert answer["rounds"] == 24
     assert answer["dropped"] == "noise 10.0 %"
     assert answer["noise"] == pytest.approx(0.1)
@@ -116,7 +116,7 @@ def test_noise_gets_four_times_the_rounds_and_is_dropped_then() -> None:
 
 def test_more_rounds_may_be_enough() -> None:
     """Something else ran while the copy had its first turns."""
-    answer, _ = asked(MadeUp({"default": 1e-6, "copy": 1e-6}, disturbed=5), cells("default", "copy"))
+    answer, _ = answer_of(MadeUp({"default": 1e-6, "copy": 1e-6}, disturbed=5), cells("default", "copy"))
     assert answer["rounds"] == 12
     assert (answer["dropped"], answer["noise"]) == ("", pytest.approx(0.0))
 
@@ -138,7 +138,12 @@ def test_what_is_mapped_counts_what_is_reserved() -> None:
 def test_a_variant_gets_ten_times_the_default_and_a_grace() -> None:
     limits: dict[int, set[float]] = {}
     runner = MadeUp({"default": 0.1, "copy": 0.1, "slow": 0.9})
-    measure(runner, cells("default", "slow", "copy"), ASK, lambda *told: limits.setdefault(told[0], set()).add(told[1]))
+    measure(
+        runner,
+        cells("default", "slow", "copy"),
+        ASK,
+        lambda *limit_call: limits.setdefault(limit_call[0], set()).add(limit_call[1]),
+    )
     assert limits[1] == limits[COPY] == {3.0}
     assert limits[SETUP] == {10.0}
 
@@ -147,5 +152,5 @@ def test_a_kernel_that_takes_minutes_is_dropped_after_a_round(monkeypatch: pytes
     clock = iter(range(0, 10_000, 100))
     monkeypatch.setattr("mirenc.tools.measure.sample_process.time.monotonic", lambda: float(next(clock)))
     runner = MadeUp({"default": 3.0, "copy": 3.0})
-    answer, _ = asked(runner, cells("default", "copy"))
+    answer, _ = answer_of(runner, cells("default", "copy"))
     assert answer["dropped"] == "slow: a round takes 100.0 s"

@@ -48,10 +48,10 @@ def timed(costs: tuple[float, ...]) -> set[int]:
 def test_each_bad_variant_is_one_failed_cell(build: Build, folder: Path) -> None:
     with closing(Timekeeper("c", 4)) as keeper:
         first, again = (keeper.sample(kernel(), "", build, folder, (0,)) for _ in range(2))
-    wanted = {"same": "same", "wrong": "differs", "crash": "crash", "hang": "timeout", "flood": "flood"}
-    wanted["broken"] = "compile"
+    expected = {"same": "same", "wrong": "differs", "crash": "crash", "hang": "timeout", "flood": "flood"}
+    expected["broken"] = "compile"
     for outcome in (first, again):
-        assert dict(zip(FLAVOURS, outcome.status, strict=True)) == {"plain": "ok", "fast": "ok", **wanted}
+        assert dict(zip(FLAVOURS, outcome.status, strict=True)) == {"plain": "ok", "fast": "ok", **expected}
         assert outcome.dropped == ""
         for half in (outcome.label, outcome.report):
             assert timed(half) == {0, FLAVOURS.index("fast")}
@@ -61,23 +61,23 @@ def test_each_bad_variant_is_one_failed_cell(build: Build, folder: Path) -> None
     assert "error: " in build.cells[FLAVOURS.index("broken")].problem
 
 
-@pytest.mark.parametrize(("flavour", "said"), [("crash", "crash"), ("hang", "timeout"), ("flood", "flood")])
-def test_a_bad_default_drops_the_sample(build: Build, folder: Path, flavour: str, said: str) -> None:
+@pytest.mark.parametrize(("flavour", "complaint"), [("crash", "crash"), ("hang", "timeout"), ("flood", "flood")])
+def test_a_bad_default_drops_the_sample(build: Build, folder: Path, flavour: str, complaint: str) -> None:
     bad = next(cell for cell in build.cells if cell.setting == (flavour,))
     with closing(Timekeeper("c", 4)) as keeper:
         outcome = keeper.sample(kernel(), "", replace(build, cells=(bad, *build.cells[1:4])), folder, (0,))
-        assert outcome.dropped == f"default: {said}"
+        assert outcome.dropped == f"default: {complaint}"
         copied = keeper.sample(kernel(), "", replace(build, cells=build.cells[:4], copy=bad), folder, (0,))
-    assert copied.dropped == f"the copy of the default: {said}"
+    assert copied.dropped == f"the copy of the default: {complaint}"
 
 
 def test_a_driver_that_fails_drops_the_sample(build: Build, folder: Path, method: ToyMethod, tmp_path: Path) -> None:
     toolchain = method.find_compiler(None)
     failing = DRIVER.replace("return x == 0;", "return 1;")
     (tmp_path / "driver.c").write_text(failing)
-    own = method.build(kernel(driver=failing), "", tmp_path, toolchain)
+    build_of_driver = method.build(kernel(driver=failing), "", tmp_path, toolchain)
     with closing(Timekeeper("c", 4)) as keeper:
-        outcome = keeper.sample(kernel(driver=failing), "", own, tmp_path, (0,))
+        outcome = keeper.sample(kernel(driver=failing), "", build_of_driver, tmp_path, (0,))
     assert outcome.dropped == "driver: RuntimeError: mirenc_setup(1000) failed"
     with pytest.raises(CompileError, match=r"its driver does not build: compile: error: "):
         method.build(kernel(driver="int x"), "", tmp_path, toolchain)

@@ -76,24 +76,24 @@ def array(*values: float, kind: str = "f4") -> np.ndarray:
     [("f4", 100 * 0.9e-4, 100 * 1.1e-4), ("f8", 100 * 0.9e-9, 100 * 1.1e-9)],
 )
 def test_floats_agree_within_a_share_of_the_largest_value(kind: str, near: float, far: float) -> None:
-    wanted = array(100.0, 0.0, kind=kind)
-    assert same_outputs([array(100.0, near, kind=kind)], [wanted])
-    assert not same_outputs([array(100.0, far, kind=kind)], [wanted])
+    expected = array(100.0, 0.0, kind=kind)
+    assert same_outputs([array(100.0, near, kind=kind)], [expected])
+    assert not same_outputs([array(100.0, far, kind=kind)], [expected])
 
 
 def test_integers_agree_in_full() -> None:
-    wanted = array(2**60, 1, kind="i8")
-    assert same_outputs([wanted.copy()], [wanted])
-    assert not same_outputs([wanted + 1], [wanted])
+    expected = array(2**60, 1, kind="i8")
+    assert same_outputs([expected.copy()], [expected])
+    assert not same_outputs([expected + 1], [expected])
 
 
 def test_nan_and_infinity_must_be_at_the_same_places() -> None:
-    wanted = array(np.nan, np.inf, -np.inf, 1.0)
-    assert same_outputs([wanted.copy()], [wanted])
+    expected = array(np.nan, np.inf, -np.inf, 1.0)
+    assert same_outputs([expected.copy()], [expected])
     for place, other in ((0, 1.0), (1, -np.inf), (2, np.nan), (3, np.nan)):
-        changed = wanted.copy()
+        changed = expected.copy()
         changed[place] = other
-        assert not same_outputs([changed], [wanted])
+        assert not same_outputs([changed], [expected])
 
 
 def test_all_zeros_are_only_zeros() -> None:

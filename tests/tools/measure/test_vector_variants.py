@@ -35,17 +35,17 @@ def chunk(name: str, n: int, constant: str = "0x40000000", instruction: str = "m
 
 def test_names_numbers_and_neighbours_do_not_matter() -> None:
     text = chunk("f", 0) + chunk("f__mirenc_4x2", 1) + chunk("other", 2, instruction="addss") + TAIL
-    found = code_digests(text)
-    assert list(found) == ["f", "f__mirenc_4x2", "other"]
-    assert found["f"] == found["f__mirenc_4x2"]
-    assert code_digests(chunk("f", 7) + TAIL.replace("7", "8"))["f"] == found["f"]
+    digests = code_digests(text)
+    assert list(digests) == ["f", "f__mirenc_4x2", "other"]
+    assert digests["f"] == digests["f__mirenc_4x2"]
+    assert code_digests(chunk("f", 7) + TAIL.replace("7", "8"))["f"] == digests["f"]
 
 
 def test_constants_and_instructions_matter() -> None:
-    found = code_digests(
+    digests = code_digests(
         chunk("f", 0) + chunk("f__mirenc_a", 1, constant="0x3f800000") + chunk("f__mirenc_b", 2, instruction="mulss")
     )
-    assert len(set(found.values())) == 3
+    assert len(set(digests.values())) == 3
 
 
 def test_a_copy_calls_its_own_helper() -> None:

@@ -85,12 +85,12 @@ def test_a_kernel_of_the_user_is_built(tmp_path: Path) -> None:
     assert build.cells[0].effective in SPACE.settings
     assert max(Counter(cell.code for cell in build.cells).values()) <= 2
     assert {path.suffix for path in folder.iterdir()} == {".c", ".so"}
-    given, expected = np.arange(100, dtype=np.float32), 2 * np.arange(100, dtype=np.float32) + 1
+    inputs, expected = np.arange(100, dtype=np.float32), 2 * np.arange(100, dtype=np.float32) + 1
     for cell in (*build.cells, build.copy):
-        found = np.zeros(100, dtype=np.float32)
+        outputs = np.zeros(100, dtype=np.float32)
         function = ctypes.CDLL(str(folder / cell.library))[cell.symbol]
-        function(found.ctypes.data_as(ctypes.c_void_p), given.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(100))
-        assert (found == expected).all(), cell
+        function(outputs.ctypes.data_as(ctypes.c_void_p), inputs.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(100))
+        assert (outputs == expected).all(), cell
     loop = next(one for one in get_task("vectorization").regions(parse_ir(build.ir)) if one.header == build.header)
     assert (loop.symbol, loop.depth) == ("scale", 2)
 
@@ -121,13 +121,13 @@ def test_the_users_compiler_flags_and_headers_serve_source_and_driver(tmp_path: 
     source = SOURCE.replace("2 * b[i]", "twice(b[i])").replace("<stddef.h>", '<stddef.h>\n#include "factor.h"')
     driver = DRIVER.replace("<stddef.h>", '<stddef.h>\n#include "factor.h"\n_Static_assert(FACTOR == 2, "");')
     path = written(tmp_path / "own", source, driver)
-    found = METHOD.find_compiler(None)
+    default = METHOD.find_compiler(None)
     with pytest.raises(CompileError, match="undeclared identifier 'FACTOR'"):
-        list(METHOD.user_kernels([path], found))
+        list(METHOD.user_kernels([path], default))
     log, compiler = tmp_path / "log", tmp_path / "clang"
-    compiler.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {shutil.which(found.compiler)} "$@"\n')
+    compiler.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {shutil.which(default.compiler)} "$@"\n')
     compiler.chmod(0o755)
-    toolchain = replace(found, compiler=str(compiler), cflags=("-DFACTOR=2",))
+    toolchain = replace(default, compiler=str(compiler), cflags=("-DFACTOR=2",))
     kernels = list(METHOD.user_kernels([path], toolchain))
     assert len(kernels) == 2
     assert "-DFACTOR=2" in log.read_text()
@@ -266,7 +266,7 @@ def test_loops_of_other_functions_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "twice.h").write_text(
         "static inline void twice(float *a, size_t n) { for (size_t i = 0; i < n; i++) a[i] *= 2; }\n"
     )
-    own = """#include <stddef.h>
+    source = """#include <stddef.h>
 #include "twice.h"
 static void half(float *a, size_t n) {
   for (size_t i = 0; i < n; i++) a[i] /= 2;
@@ -277,7 +277,7 @@ void scale(float *restrict a, const float *restrict b, size_t n) {
   half(a, n); twice(a, n);
 }
 """
-    kernels = METHOD.user_kernels([written(tmp_path, own)], METHOD.find_compiler(None))
+    kernels = METHOD.user_kernels([written(tmp_path, source)], METHOD.find_compiler(None))
     assert {kernel.line for kernel in kernels} == {7}
 
 

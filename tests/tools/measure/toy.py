@@ -87,8 +87,8 @@ SPACE = Space(("flavour",), tuple((flavour,) for flavour in FLAVOURS), missing="
 
 
 def kernel(size: int = 1000, **changes: Any) -> MeasuredKernel:
-    given = {"source": SOURCE, "driver": DRIVER, "line": 0, "name": f"scale{size}", "group": f"g{size % 3}", **changes}
-    return MeasuredKernel(family="toys", language="c", function="scale", size=size, context={"n": size}, **given)
+    fields = {"source": SOURCE, "driver": DRIVER, "line": 0, "name": f"scale{size}", "group": f"g{size % 3}", **changes}
+    return MeasuredKernel(family="toys", language="c", function="scale", size=size, context={"n": size}, **fields)
 
 
 class ToyMethod(Method):

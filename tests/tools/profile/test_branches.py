@@ -63,10 +63,10 @@ same:
 
 
 def test_features_of_branches_worked_out_by_hand() -> None:
-    found = branches_of(parse_ir(CODE))
-    assert found.block.tolist() == [1, 2, 8, 9]  # where both ways are one there is nothing to tell
-    assert found.features.shape == (4, len(FEATURES))
-    head, body, *_ = (dict(zip(FEATURES, row, strict=True)) for row in found.features.tolist())
+    branches = branches_of(parse_ir(CODE))
+    assert branches.block.tolist() == [1, 2, 8, 9]  # where both ways are one there is nothing to tell
+    assert branches.features.shape == (4, len(FEATURES))
+    head, body, *_ = (dict(zip(FEATURES, row, strict=True)) for row in branches.features.tolist())
     of_head = ("depth", "is_header", "slt", "is_icmp", "first_phi", "second_argument", "counter", "two_values")
     assert [head[name] for name in (*of_head, "second_leaves", "second_way_returns")] == [1] * 10
     assert head["loop_exits"] == 2  # and where the program ends
@@ -81,14 +81,14 @@ def test_features_of_branches_worked_out_by_hand() -> None:
 def test_features_of_loops_worked_out_by_hand() -> None:
     module = parse_ir(CODE)
     branches = branches_of(module)
-    found = describe_loops(module, branches)
+    loops = describe_loops(module, branches)
     assert find_loops(module).header.tolist() == [1, 7, 8]
-    assert found.constant.tolist() == [0, 7, 100]
+    assert loops.constant.tolist() == [0, 7, 100]
     assert of_loops(module, branches.block).tolist() == [True, True, True, True]  # one ends the program
     assert of_loops(module, np.array([0, 3])).tolist() == [False, False]
     # The first is left at its head; the outer one at its end, not where the inner one goes on.
-    assert (found.exit.tolist(), found.out.tolist()) == ([0, 3, 2], [False, False, True])
-    first, outer, inner = (dict(zip(LOOP_FEATURES, row, strict=True)) for row in found.features.tolist())
+    assert (loops.exit.tolist(), loops.out.tolist()) == ([0, 3, 2], [False, False, True])
+    first, outer, inner = (dict(zip(LOOP_FEATURES, row, strict=True)) for row in loops.features.tolist())
     names = ("depth", "exits", "inner", "loops", "header_phi", "pointers")
     assert [[one[name] for name in names] for one in (first, outer, inner)] == [
         [1, 2, 0, 1, 2, 0],
@@ -101,7 +101,7 @@ def test_features_of_loops_worked_out_by_hand() -> None:
     # The way out is the first of all, whichever it is in the IR.
     row = branches.features[0].tolist()
     assert (
-        found.features[0, len(OWN) :].tolist() == row[len(WAY) : 2 * len(WAY)] + row[: len(WAY)] + row[2 * len(WAY) :]
+        loops.features[0, len(OWN) :].tolist() == row[len(WAY) : 2 * len(WAY)] + row[: len(WAY)] + row[2 * len(WAY) :]
     )
     nothing = parse_ir("define void @f() {\n  ret void\n}\n")
     assert describe_loops(nothing, branches_of(nothing)).features.shape == (0, len(LOOP_FEATURES))

@@ -34,7 +34,7 @@ def test_samples_of_inlined_copies_are_added_to_the_function() -> None:
 
 
 def test_a_block_has_the_count_of_the_line_that_fewest_share() -> None:
-    lines = [np.array(own) for own in ([1], [1, 2], [], [3])]
+    lines = [np.array(block_lines) for block_lines in ([1], [1, 2], [], [3])]
     samples, rate = line_samples(lines, [{1: 100.0, 2: 40.0}] * 3 + [None], np.array([0, 0, 0, 1]))
     # Means 70: a block of a line of its own counts as 100 samples a 70 executions, one of two as a sixteenth of that.
     np.testing.assert_allclose(rate, [100 / 70 / 16, 100 / 70, 0, 0])

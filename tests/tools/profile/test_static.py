@@ -57,16 +57,16 @@ attributes #0 = { noinline nounwind optnone "frame-pointer"="all" }
 
 def test_obvious_branches_and_constant_loops_are_predicted() -> None:
     module = parse_ir(IN_MEMORY)
-    found = StaticProfile.load().predict(module)
-    assert found.block.tolist() == [1, 2, 5]
-    head, dies, again = found.first.tolist()
+    prediction = StaticProfile.load().predict(module)
+    assert prediction.block.tolist() == [1, 2, 5]
+    head, dies, again = prediction.first.tolist()
     assert head > 0.6
     assert dies < 0.1
     assert again == pytest.approx(0.99)  # its constants say so
-    assert found.constant.tolist() == [0, 100]
-    np.testing.assert_allclose(found.chances.sum(axis=1), 1)
-    assert found.chances[1].tolist() == [0, 0, 0, 1, 0]
-    assert len(TRIP_CLASSES) == found.chances.shape[1]
+    assert prediction.constant.tolist() == [0, 100]
+    np.testing.assert_allclose(prediction.chances.sum(axis=1), 1)
+    assert prediction.chances[1].tolist() == [0, 0, 0, 1, 0]
+    assert len(TRIP_CLASSES) == prediction.chances.shape[1]
 
 
 def test_code_in_memory_and_in_registers_gets_one_prediction() -> None:
@@ -80,8 +80,8 @@ def test_code_in_memory_and_in_registers_gets_one_prediction() -> None:
 
 
 def test_a_module_without_branches_has_empty_predictions() -> None:
-    found = StaticProfile.load().predict(parse_ir("define void @f() {\n  ret void\n}\n"))
-    assert [each.shape for each in found] == [(0,), (0,), (0, 5), (0,)]
+    prediction = StaticProfile.load().predict(parse_ir("define void @f() {\n  ret void\n}\n"))
+    assert [each.shape for each in prediction] == [(0,), (0,), (0, 5), (0,)]
 
 
 def test_what_is_no_profile_is_refused(tmp_path: Path) -> None:

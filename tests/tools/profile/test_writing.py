@@ -67,10 +67,10 @@ def test_a_flow_is_read_back_from_weights_and_entry_counts() -> None:
     counted, written = with_profile(text, module, counted_weights(module, flow), {0: 1000, 1: 10**11})
     assert written == 3
     assert '"branch_weights", i32 700, i32 100, i32 200}' in counted
-    found = profiled_flow(parse_ir(counted))
-    assert found is not None
-    np.testing.assert_allclose(found.edges[:5], edges[:5])
-    np.testing.assert_allclose(found.edges[-2:], edges[-2:], rtol=1e-8)  # weights have 32 bits
+    read_back = profiled_flow(parse_ir(counted))
+    assert read_back is not None
+    np.testing.assert_allclose(read_back.edges[:5], edges[:5])
+    np.testing.assert_allclose(read_back.edges[-2:], edges[-2:], rtol=1e-8)  # weights have 32 bits
 
 
 def test_a_text_of_other_branches_is_refused() -> None:
@@ -84,10 +84,10 @@ def test_the_verifier_takes_it() -> None:
     module = parse_ir(TEXT)
     weights = predicted_weights(branches_of(module).block, np.array([0.1, 0.5, 0.9]))
     text, _ = with_profile(TEXT, module, weights, {0: 5})
-    said = subprocess.run(
+    printed = subprocess.run(
         ["opt-19", "-passes=verify,print<branch-prob>", "-disable-output"],
         input=text.encode(),
         capture_output=True,
         check=True,
     )
-    assert b"edge %entry -> %left probability is 0x0cc00000 / 0x80000000 = 9.96%" in said.stderr
+    assert b"edge %entry -> %left probability is 0x0cc00000 / 0x80000000 = 9.96%" in printed.stderr

@@ -28,24 +28,24 @@ def turns(factors: list[float], *, spread: float = 0.001, rounds: int = 12, slow
 
 
 def test_the_first_runs_twice_a_round_and_each_other_once() -> None:
-    asked: list[int] = []
+    ran: list[int] = []
 
     def once(number: int) -> Ended:
-        asked.append(number)
+        ran.append(number)
         return Ended(0, 1.0, 1.0)
 
     Turns.run(3, once, 4, (0,), "cpu")
-    rounds = [asked[start : start + 4] for start in range(0, 16, 4)]
+    rounds = [ran[start : start + 4] for start in range(0, 16, 4)]
     assert all(sorted(one) == [0, 0, 1, 2] for one in rounds)
     assert len({tuple(one) for one in rounds}) > 1
 
 
 def test_a_gain_is_found_beyond_the_noise_and_a_loss_is_none() -> None:
-    found = turns([1.0, 1.1, 0.9])
-    assert found.gain(1).factor == pytest.approx(1.1, rel=2e-3)
-    assert found.gain(1).low < 1.1 < found.gain(1).high
-    assert found.faster(1)
-    assert not found.faster(2)
+    timed = turns([1.0, 1.1, 0.9])
+    assert timed.gain(1).factor == pytest.approx(1.1, rel=2e-3)
+    assert timed.gain(1).low < 1.1 < timed.gain(1).high
+    assert timed.faster(1)
+    assert not timed.faster(2)
 
 
 def test_a_gain_below_the_noise_does_not_count() -> None:
@@ -69,21 +69,21 @@ def test_each_clock_has_its_own_gain() -> None:
 
 @pytest.mark.parametrize("problem", [OverLimitError(9.0), WrongRunError("another output")])
 def test_a_variant_that_is_dropped_does_not_run_again_and_cannot_win(problem: Exception) -> None:
-    asked: list[int] = []
+    ran: list[int] = []
 
     def once(number: int) -> Ended:
-        asked.append(number)
-        if number == 2 and asked.count(2) == 3:
+        ran.append(number)
+        if number == 2 and ran.count(2) == 3:
             raise problem
         return Ended(0, (1.0, 0.8, 0.1)[number], 1.0)
 
-    found = Turns.run(3, once, 8, (0,), "cpu")
-    assert asked.count(2) == 3
-    assert (asked.count(0), asked.count(1)) == (16, 8)
-    assert found.dropped == {2: problem}
-    assert found.faster(1)
-    assert not found.faster(2)
-    assert math.isnan(found.gain(2).factor)
+    timed = Turns.run(3, once, 8, (0,), "cpu")
+    assert ran.count(2) == 3
+    assert (ran.count(0), ran.count(1)) == (16, 8)
+    assert timed.dropped == {2: problem}
+    assert timed.faster(1)
+    assert not timed.faster(2)
+    assert math.isnan(timed.gain(2).factor)
 
 
 def test_the_first_cannot_be_dropped() -> None:

@@ -40,14 +40,14 @@ def user(project: Path, tmp_path: Path) -> UserBuild:
     return UserBuild("sh build.sh", project, tmp_path / "work", find_compiler("c")[0])
 
 
-def said(project: Path) -> str:
+def output_of(project: Path) -> str:
     return subprocess.run([project / "program"], capture_output=True, text=True, check=True).stdout
 
 
 def test_calls_are_noted_whatever_the_compiler_is_called(project: Path, user: UserBuild) -> None:
-    made = user.build()
-    assert said(project) == "2\n"
-    assert {path.name for path in made.files} == {"part.o", "program"}
+    built = user.build()
+    assert output_of(project) == "2\n"
+    assert {path.name for path in built.files} == {"part.o", "program"}
     commands = {Path(str(one["file"])): one for one in user.compile_commands()}
     assert commands.keys() == {project / "main.c", project / "sub/part.c"}
     assert "-DEXTRA=1" in commands[project / "main.c"]["arguments"]  # type: ignore[operator]
@@ -58,20 +58,20 @@ def test_another_text_is_compiled_under_the_name_of_a_source(project: Path, user
     part = project / "sub/part.c"
     before = part.read_bytes(), part.stat().st_mtime_ns
     other = user.build(sources={part: b'#include "part.h"\nint part(void) { return 41; }\n'})
-    assert said(project) == "42\n"
+    assert output_of(project) == "42\n"
     assert (part.read_bytes(), part.stat().st_mtime_ns) == before
     assert not other.same_as(plain)
     user.restore(plain)
-    assert said(project) == "2\n"
+    assert output_of(project) == "2\n"
     user.restore(other)
-    assert said(project) == "42\n"
+    assert output_of(project) == "42\n"
 
 
 def test_of_a_header_all_is_made_anew(project: Path, user: UserBuild) -> None:
     user.build()
-    made = user.build(sources={project / "sub/part.h": b"int part(void);\n#undef EXTRA\n#define EXTRA 6\n"})
-    assert said(project) == "7\n"
-    assert {path.name for path in made.files} == {"part.o", "program"}
+    built = user.build(sources={project / "sub/part.h": b"int part(void);\n#undef EXTRA\n#define EXTRA 6\n"})
+    assert output_of(project) == "7\n"
+    assert {path.name for path in built.files} == {"part.o", "program"}
 
 
 def test_what_hangs_on_a_time_stamp_is_made_anew_and_what_is_not_is_said(project: Path, user: UserBuild) -> None:
@@ -80,9 +80,9 @@ def test_what_hangs_on_a_time_stamp_is_made_anew_and_what_is_not_is_said(project
     (project / "build.sh").write_text(stamped + SCRIPT.splitlines()[-1])
     user.build()
     user.build(sources={project / "sub/part.h": b"int part(void);\n#undef EXTRA\n#define EXTRA 6\n"})
-    assert said(project) == "7\n"
+    assert output_of(project) == "7\n"
     user.build(sources={project / "sub/part.c": b"int part(void) { return 8; }\n"})
-    assert said(project) == "9\n"
+    assert output_of(project) == "9\n"
     (project / "build.sh").write_text("true\n")
     with pytest.raises(
         CompileError, match=r"does not compile part.c again. Force that, for example: --build 'make -B'"
@@ -108,7 +108,7 @@ def test_a_build_that_hangs_is_ended_with_all_it_started(
         user.build(sources={project / "main.c": b"int main(void) { return 0; }\n"})
     assert living(str(project)) == []
     user.restore(plain)
-    assert said(project) == "2\n"
+    assert output_of(project) == "2\n"
 
 
 def test_what_a_build_leaves_running_holds_nothing_up(

@@ -20,8 +20,8 @@ def corpus(**projects: int) -> tuple[list[IRFile], list[Scan]]:
             files.append(IRFile(Path(f"{name}.ll"), project, f"{number}.c", project.startswith("held"), name))
             symbols = ("", *(f"f{index}" for index in range(5)))
             sizes = [50 if symbol else 1000 for symbol in symbols]
-            found = (Candidate(one, f"{name}{one}", 4, size) for one, size in zip(symbols, sizes, strict=True))
-            scans.append(Scan(tuple(found)))
+            candidates = (Candidate(one, f"{name}{one}", 4, size) for one, size in zip(symbols, sizes, strict=True))
+            scans.append(Scan(tuple(candidates)))
     return files, scans
 
 

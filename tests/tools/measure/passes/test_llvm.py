@@ -50,14 +50,14 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> tuple[PassRun, CompiledTa
 
 
 def test_every_cell_has_a_size(table: tuple[PassRun, CompiledTable]) -> None:
-    found = table[1]
-    assert sum(piece.level == "function" for piece in found.pieces) == 10
-    assert sum(piece.level == "module" for piece in found.pieces) == 1
-    assert len(found.lists) == 8
-    assert np.isfinite(found.sizes.code_bytes).all()
-    for sizes in found.levels.values():
+    measured = table[1]
+    assert sum(piece.level == "function" for piece in measured.pieces) == 10
+    assert sum(piece.level == "module" for piece in measured.pieces) == 1
+    assert len(measured.lists) == 8
+    assert np.isfinite(measured.sizes.code_bytes).all()
+    for sizes in measured.levels.values():
         assert (sizes.code_bytes > 0).all()
-    assert not found.record["dropped"]
+    assert not measured.record["dropped"]
 
 
 def test_levels_are_what_they_are_called(table: tuple[PassRun, CompiledTable]) -> None:
@@ -78,9 +78,9 @@ def test_passes_that_fire_are_named(table: tuple[PassRun, CompiledTable]) -> Non
 
 
 def test_winners_are_counted(table: tuple[PassRun, CompiledTable]) -> None:
-    run, found = table
-    better = int((found.sizes.code_bytes.min(axis=1) < found.sizes.code_bytes[:, 0]).sum())
-    assert found.record["winners"] == {"better_than_oz": better}
+    run, measured = table
+    better = int((measured.sizes.code_bytes.min(axis=1) < measured.sizes.code_bytes[:, 0]).sum())
+    assert measured.record["winners"] == {"better_than_oz": better}
     assert not run.left
 
 

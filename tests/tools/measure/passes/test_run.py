@@ -61,8 +61,8 @@ def start(sources: Path, tmp_path: Path) -> Callable[..., PassRun]:
     def prepared(name: str = "table", report: Callable[[str], object] = lambda line: None, **plan: object) -> PassRun:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
-        wanted = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
-        run = PassRun(wanted, folder, FakeEngine, report)
+        changed_plan = replace(Plan((sources,), functions=100, modules=100, lists=6), **plan)
+        run = PassRun(changed_plan, folder, FakeEngine, report)
         run.prepare()
         return run
 
@@ -248,9 +248,9 @@ def test_a_copy_goes_on_and_a_changed_file_is_said(
     assert not start("copy").left
     path = sources / "beta" / "a.ll"
     path.write_text(path.read_text().replace("mul i32", "add i32"))
-    said: list[str] = []
-    start("copy", report=said.append)
-    assert "4 pieces are measured again: their IR is not what it was" in said
+    reported: list[str] = []
+    start("copy", report=reported.append)
+    assert "4 pieces are measured again: their IR is not what it was" in reported
 
 
 def test_a_table_is_not_replaced_by_one_of_other_sources(
@@ -266,24 +266,24 @@ def test_a_table_is_not_replaced_by_one_of_other_sources(
     with pytest.raises(ConfigError, match=r"has a table of alpha/a.ll, which alpha would replace"):
         start(sources=(namesake,))
     assert (tmp_path / "table" / "pieces.parquet").read_bytes() == before
-    both = start(sources=(sources / "alpha", sources / "beta"))
-    assert len(both.left) == 4  # more is no replacement
-    finish(both)
+    larger = start(sources=(sources / "alpha", sources / "beta"))
+    assert len(larger.left) == 4  # more is no replacement
+    finish(larger)
     with pytest.raises(ConfigError, match=r"has a table of alpha/a.ll, which alpha, beta would replace"):
         start(sources=(namesake, sources / "beta"))
 
 
 def test_files_that_are_gone_are_reported(start: Callable[..., PassRun], sources: Path, tmp_path: Path) -> None:
     finish(start())
-    told: list[str] = []
+    reported: list[str] = []
     shutil.copy(sources / "alpha" / "a.ll", sources / "alpha" / "more.ll")
     (sources / "alpha" / "a.ll").unlink()
     with pytest.raises(ConfigError, match=r"has a table of alpha/a.ll"):
-        start(report=told.append)
+        start(report=reported.append)
     shutil.copy(sources / "alpha" / "more.ll", sources / "alpha" / "a.ll")
     (tmp_path / "table" / "work" / "journal.jsonl").unlink()
-    start(report=told.append)
-    assert any("journal.jsonl is not there: everything is measured again" in line for line in told)
+    start(report=reported.append)
+    assert any("journal.jsonl is not there: everything is measured again" in line for line in reported)
 
 
 def test_a_journal_of_an_earlier_checkout_is_read(tmp_path: Path) -> None:

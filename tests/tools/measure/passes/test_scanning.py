@@ -35,7 +35,10 @@ def files(tmp_path: Path) -> list[IRFile]:
 
 def test_functions_and_module_are_found(files: list[IRFile], tmp_path: Path) -> None:
     one, two, wrong = scan_all(files, tmp_path)
-    assert [(found.symbol, found.blocks, found.instructions) for found in one.candidates] == [("", 3, 5), ("one", 3, 5)]
+    assert [(candidate.symbol, candidate.blocks, candidate.instructions) for candidate in one.candidates] == [
+        ("", 3, 5),
+        ("one", 3, 5),
+    ]
     assert one.candidates[1].digest == two.candidates[1].digest
     assert not wrong.candidates
     assert "wrong.ll" in wrong.problem
@@ -45,13 +48,13 @@ def test_functions_and_module_are_found(files: list[IRFile], tmp_path: Path) -> 
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of files that are read; the first "two.ll" in a list that begins with "stop" is an interrupt."""
     names: list[str] = []
-    whole = choosing.read_ir
+    read_ir = choosing.read_ir
 
     def counted(path: Path) -> object:
         names.append(path.name)
         if names[0] == "stop" and path.name == "two.ll":
             raise KeyboardInterrupt
-        return whole(path)
+        return read_ir(path)
 
     monkeypatch.setattr(choosing, "read_ir", counted)
     return names
