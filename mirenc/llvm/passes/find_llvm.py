@@ -86,8 +86,8 @@ def find_engine(pipelines: Iterable[str], *, prefer: str = "", **limits: Unpack[
         short = missing if len(missing) <= 60 else f"{missing[:57]}..."
         unknown.append(f"{engine.name} does not know {short!r}")
         engine.close()
-    found = "; ".join(unknown)
-    raise ToolchainError(f"no LLVM here can run these pass lists: {found}. Type: apt-get install libllvm19")
+    reasons = "; ".join(unknown)
+    raise ToolchainError(f"no LLVM here can run these pass lists: {reasons}. Type: apt-get install libllvm19")
 
 
 def major_of(version: str) -> int:

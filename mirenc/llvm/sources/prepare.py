@@ -93,6 +93,6 @@ def prepare_ir(
         report(folder.summary())
         if not folder.kept():
             reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")
-            found = f"{source}: none of its files became IR{reason}. {out / 'log.jsonl'} has a line for each attempt"
-            raise IRFileError(f"{found} to compile; correct what these lines report, and type the same command again")
+            cause = f"{source}: none of its files became IR{reason}. {out / 'log.jsonl'} has a line for each attempt"
+            raise IRFileError(f"{cause} to compile; correct what these lines report, and type the same command again")
     return out
