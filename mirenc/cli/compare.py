@@ -102,9 +102,9 @@ def _matches(encoder: Encoder, table: VectorTable, file: Input, level: common.Le
     # Of equals those of one symbol are each other's.
     symbols = table.labels["symbol"]
     ours, theirs = (dict(enumerate(symbols[part])) for part in (slice(start), slice(start, None)))
-    same_symbol, back_own = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
+    same_symbol, same_back = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
     there, cosines = own_first(nearest(first, second, 2), same_symbol, first, second)
-    back, _ = own_first(nearest(second, first, 1), back_own, second, first)
+    back, _ = own_first(nearest(second, first, 1), same_back, second, first)
     parts = encoder.embed_parts(file, level=level, form=cast("Form", table.maker.form))  # the cache has them
     instructions = parts.sizes[:, 2]
     right = shares_right(encoder, table.maker, cosines, len(second), instructions, [*ours.values()])

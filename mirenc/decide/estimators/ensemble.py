@@ -124,14 +124,14 @@ class _Ensemble(Head):
         target: Float64,
         settings: Settings | None,
         inner: NDArray[Any],
-        asked: SettingViews = None,
+        views: SettingViews = None,
     ) -> Float64:
         """What a member predicts of each row when it was not trained on the row's inner fold."""
         out = np.empty_like(target)
         for fold in np.unique(inner):
             test, rest = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
             trained = clone(member).fit(features[rest], target[rest], *settings_for(member, _taken(settings, rest)))
-            out[test] = self._ask(trained, features[test], _taken(settings if asked is None else asked, test))
+            out[test] = self._ask(trained, features[test], _taken(settings if views is None else views, test))
         return out
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:

@@ -45,13 +45,13 @@ _ASKED = (
     *("pointer", "width", "floating", "constant", "zero", "one", "negative", "large", "size", "two_values", "counter"),
     *_PREDICATES,
     *(
-        f"{which}_{one}"
+        f"{which}_{operand}"
         for which, all_of in (("is", _ASKING), ("first", _FIRST), ("second", _SECOND))
-        for one in all_of
+        for operand in all_of
     ),
     *(f"of_{one}" for one in _NAMES),
 )
-FEATURES = (*(f"{way}_{name}" for way in ("first", "second") for name in WAY), *_HERE, *_ASKED)
+FEATURES = (*(f"{side}_{name}" for side in ("first", "second") for name in WAY), *_HERE, *_ASKED)
 """Names of the columns: of each way, of where the branch stands, and of what it asks."""
 
 
@@ -69,7 +69,7 @@ class _Blocks(NamedTuple):
     counts: Float64  # (B, len(_COUNTS))
     rare: Float64  # (B,) one over the calls in the module of the callee that has the fewest
     end: list[str]  # opcode of the last instruction
-    ways: Integer  # (B,) successors
+    fan_out: Integer  # (B,) successors
     into: Integer  # (B,) predecessors
     depth: Integer  # (B,) of loops
     dead: Float64  # (B,) whether all ways end where nothing returns
@@ -146,7 +146,7 @@ def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, to
     leaves = (loop >= 0) & ~_inside(forest, loop, to)
     successor = np.append(module.arrays.successor, -1)
     for _ in range(_STEPS):
-        single = known.ways[at] == 1
+        single = known.fan_out[at] == 1
         follow = np.where(single, successor[module.arrays.successor_start[:-1][at]], -1)
         latch |= (follow == header) & (loop >= 0)
         joins |= follow == other
@@ -157,7 +157,7 @@ def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, to
     phis = {row: "".join(_given(module, row)) for row in np.unique(at).tolist()}
     columns = [
         *(latch, leaves, known.depth[to] - known.depth[block], known.dead[to]),
-        *(np.array(known.end)[at] == "ret", known.far[to], known.into[to], known.ways[to], joins, known.rare[to]),
+        *(np.array(known.end)[at] == "ret", known.far[to], known.into[to], known.fan_out[to], joins, known.rare[to]),
         *([bool(phis[row]) for row in at.tolist()], ["-" in phis[row] for row in at.tolist()], *np.log1p(counts.T)),
     ]
     return np.stack(columns, axis=1).astype(np.float64)
@@ -183,7 +183,7 @@ def _places(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64) 
     member, owner = forest.members()
     size = np.append(np.bincount(owner, minlength=loops), 0)
     calls = np.append(np.bincount(owner, known.counts[member, 0], loops), 0)
-    inner, way_out = forest.innermost[np.repeat(np.arange(module.block_count), known.ways)], np.zeros(loops + 1)
+    inner, way_out = forest.innermost[np.repeat(np.arange(module.block_count), known.fan_out)], np.zeros(loops + 1)
     while (inner >= 0).any():
         out = (inner >= 0) & ~_inside(forest, inner, arrays.successor)
         way_out += np.bincount(inner[out], minlength=loops + 1)
