@@ -43,24 +43,24 @@ def padded(columns: Mapping[str, Sequence[str]]) -> dict[str, NDArray[Any]]:
     NUL, which numpy drops: column -> row -> text, as JSON in UTF-8; it is left out if empty. `unpadded` reads it.
     """
     arrays: dict[str, NDArray[Any]] = {}
-    whole: dict[str, dict[int, str]] = {}
+    full_texts: dict[str, dict[int, str]] = {}
     for name, texts in columns.items():
         longest = max(map(len, texts), default=0)
         width = min(longest, _WIDTH) if 4 * longest * len(texts) > _COLUMN else longest
         arrays[name] = array = np.array(texts, dtype=f"<U{max(width, 1)}")
         pairs = enumerate(zip(texts, array.tolist(), strict=True))
         if changed := {row: text for row, (text, stored) in pairs if text != stored}:
-            whole[name] = changed
-    if whole:
-        arrays["whole"] = np.frombuffer(json.dumps(whole).encode("ascii"), dtype=np.uint8)
+            full_texts[name] = changed
+    if full_texts:
+        arrays["whole"] = np.frombuffer(json.dumps(full_texts).encode("ascii"), dtype=np.uint8)
     return arrays
 
 
 def unpadded(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> dict[str, list[str]]:
     """The columns of those names that `padded` made arrays of, from a file that has them."""
     columns = {name: arrays[name].tolist() for name in names}
-    whole = json.loads(arrays["whole"].tobytes()) if "whole" in arrays else {}
-    for name in whole.keys() & columns.keys():
-        for row, text in whole[name].items():
+    full_texts = json.loads(arrays["whole"].tobytes()) if "whole" in arrays else {}
+    for name in full_texts.keys() & columns.keys():
+        for row, text in full_texts[name].items():
             columns[name][int(row)] = text
     return columns

@@ -36,8 +36,8 @@ def cache_folder() -> Path:
 
 def cache_files(folder: Path | None = None) -> list[Path]:
     """The files of all caches, the one that was not written to for longest first; other files there are left alone."""
-    found = [path for path in (folder or cache_folder()).glob("*.sqlite") if _NAME.fullmatch(path.stem)]
-    return sorted(filter(Path.is_file, found), key=lambda path: path.stat().st_mtime)
+    paths = [path for path in (folder or cache_folder()).glob("*.sqlite") if _NAME.fullmatch(path.stem)]
+    return sorted(filter(Path.is_file, paths), key=lambda path: path.stat().st_mtime)
 
 
 def file_bytes(path: Path) -> int:
@@ -49,18 +49,18 @@ def file_bytes(path: Path) -> int:
 def limit_caches(max_bytes: int, folder: Path | None = None) -> None:
     """Delete what was not used for longest, whole files first, until all caches have at most so many bytes."""
     files = cache_files(folder)
-    left = sum(map(file_bytes, files)) - max_bytes
+    excess = sum(map(file_bytes, files)) - max_bytes
     for path in files:
-        if left <= 0:
+        if excess <= 0:
             return
         size = file_bytes(path)
         kind, _, digest = path.stem.rpartition(".")
         cache = Cache(digest, kind=kind, folder=path.parent)
-        if size <= left:
+        if size <= excess:
             cache.clear()
         else:
-            cache.shrink(size - left)
-        left -= size - file_bytes(path)
+            cache.shrink(size - excess)
+        excess -= size - file_bytes(path)
 
 
 def cache_key(kind: str, content: str | bytes) -> bytes:

@@ -128,28 +128,28 @@ class ChildProcess:
         with self._pipe("stdin", selectors.EVENT_WRITE, timeout) as (pipe, wait):
             os.set_blocking(pipe, False)
             for part in (HEADER.pack(len(text), len(data)) + text, data):
-                left = memoryview(part)
-                while left:
+                remaining = memoryview(part)
+                while remaining:
                     wait()
                     try:
-                        left = left[os.write(pipe, left) :]
+                        remaining = remaining[os.write(pipe, remaining) :]
                     except BrokenPipeError:
                         raise self._death() from None
 
     def _receive(self, timeout: float) -> Answer | None:
         """One frame; None for the one that ends the answers."""
-        received, wanted, text_size = bytearray(), HEADER.size, 0
+        received, expected, text_size = bytearray(), HEADER.size, 0
         with self._pipe("stdout", selectors.EVENT_READ, timeout) as (pipe, wait):
-            while len(received) < wanted:
+            while len(received) < expected:
                 wait()
                 # No more than this frame: the next one may already be there.
-                chunk = os.read(pipe, min(_CHUNK, wanted - len(received)))
+                chunk = os.read(pipe, min(_CHUNK, expected - len(received)))
                 if not chunk:
                     raise self._death()
                 received += chunk
                 if len(received) == HEADER.size:
                     text_size, data_size = HEADER.unpack(received)
-                    wanted += text_size + data_size
+                    expected += text_size + data_size
         body = memoryview(received)[HEADER.size :]
         return (json.loads(bytes(body[:text_size])), body[text_size:]) if text_size else None
 

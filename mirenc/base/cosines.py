@@ -36,13 +36,13 @@ def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
     """
     if k < 1:
         raise ConfigError(f"k is {k}; give 1 or more")
-    wanted, known = _matrices(queries, candidates)
+    vectors, known = _matrices(queries, candidates)
     k = min(k, len(known))
-    rows = np.empty((len(wanted), k), dtype=np.int64)
-    cosines = np.empty((len(wanted), k), dtype=np.float32)
-    for first in range(0, len(wanted), _QUERIES):
+    rows = np.empty((len(vectors), k), dtype=np.int64)
+    cosines = np.empty((len(vectors), k), dtype=np.float32)
+    for first in range(0, len(vectors), _QUERIES):
         part = slice(first, first + _QUERIES)
-        rows[part], cosines[part] = _nearest_of_few(_unit(wanted[part], first), known, k)
+        rows[part], cosines[part] = _nearest_of_few(_unit(vectors[part], first), known, k)
     return rows, cosines
 
 

@@ -68,10 +68,10 @@ def ended_by_call(end: Callable[[], None]) -> Iterator[None]:
 
 def seconds_left() -> float:
     """Seconds until the time of the call is up, inf where it has no limit. Raises TimeUpError: there are none."""
-    left = _CALL.get(_ENDLESS).end - time.monotonic()
-    if left <= 0:
+    remaining = _CALL.get(_ENDLESS).end - time.monotonic()
+    if remaining <= 0:
         raise TimeUpError
-    return left
+    return remaining
 
 
 def has_time() -> bool:

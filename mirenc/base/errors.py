@@ -152,8 +152,8 @@ def input_error(error: Exception, name: str, work: str) -> MirencError:
         return IRResourceError(f"{name}: the system refused something while it was {work} ({problem}). Mend that first")
     text = "".join(traceback.format_exception(error))
     advice = f"the traceback is in {os.environ[LOG]}" if _logged(name, text) else f"set {LOG}=FILE for a traceback"
-    found = f"{name}: a fault of mirenc ended it while it was {work} ({problem})"
-    return UnexpectedError(f"{found}. Leave this input out, and report the error; {advice}", traceback=text)
+    fault = f"{name}: a fault of mirenc ended it while it was {work} ({problem})"
+    return UnexpectedError(f"{fault}. Leave this input out, and report the error; {advice}", traceback=text)
 
 
 def _logged(name: str, text: str) -> bool:
@@ -190,8 +190,8 @@ class EmptyInputs:
         if self.empty == self.total:
             if self.total == 1:
                 raise error
-            found = f"none of {self.total} files has a function body"
-            raise NoFunctionBodyError(f"{found}. Give modules with at least one `define`")
+            problem = f"none of {self.total} files has a function body"
+            raise NoFunctionBodyError(f"{problem}. Give modules with at least one `define`")
 
     @property
     def line(self) -> str:

@@ -73,8 +73,8 @@ def refused(path: str | os.PathLike[str] | None) -> Iterator[None]:
         if path is None:
             raise
         advice = "Free some space or name" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Name"
-        found = f"cannot write {os.fspath(path)}: {error.strerror or error}"
-        raise IRFileError(f"{found}. {advice} another file") from None
+        problem = f"cannot write {os.fspath(path)}: {error.strerror or error}"
+        raise IRFileError(f"{problem}. {advice} another file") from None
 
 
 @contextlib.contextmanager

@@ -62,9 +62,9 @@ def _complete_help(command: Any) -> None:
     """Set examples apart, which end a verb's docstring, and call values by the names of their options, in capitals."""
     for verb in getattr(command, "commands", {}).values():
         _complete_help(verb)
-    command.help, found, examples = (command.help or "").partition("\n\nmirenc ")
+    command.help, separator, examples = (command.help or "").partition("\n\nmirenc ")
     command.short_help = command.get_short_help_str(200)  # lists of verbs below another show it whole, too
-    if found:
+    if separator:
         lines = f"mirenc {examples}".splitlines()
         command.epilog = "\n".join(["Examples:", "", "\b", *(f"    {line.strip()}" for line in lines)])
     for parameter in command.params:
@@ -97,8 +97,8 @@ def make_app(verb: str | None = None) -> typer.Typer:
     return app
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"mirenc {__version__}")
         raise typer.Exit
 

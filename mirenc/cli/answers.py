@@ -237,8 +237,8 @@ def check_restriction(target: Path, files: int) -> None:
     if target.exists() and not target.read_bytes().startswith(
         (b"block_size_x in [", b"(block_size_x, block_size_y) in [")
     ):
-        found = f"{target} exists and is not a restriction that mirenc wrote, so it is not overwritten"
-        raise TaskError(f"{found}. Name another file with --restrict")
+        problem = f"{target} exists and is not a restriction that mirenc wrote, so it is not overwritten"
+        raise TaskError(f"{problem}. Name another file with --restrict")
 
 
 def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any]) -> None:
@@ -265,8 +265,8 @@ class Copies:
         for file in files:
             path = Path(file)
             if path.suffix not in _SOURCES:
-                found = f"--apply writes into C and C++ sources, and {file} is neither"
-                raise ConfigError(f"{found}. Leave out {file}, or leave out --apply")
+                problem = f"--apply writes into C and C++ sources, and {file} is neither"
+                raise ConfigError(f"{problem}. Leave out {file}, or leave out --apply")
             if path.name in names:
                 raise ConfigError(f"two sources are called {path.name}. Give each a folder of its own with --apply")
             if (folder / path.name).exists():
@@ -278,7 +278,7 @@ class Copies:
         """Write one copy; loops that are left alone are said on stderr."""
         from mirenc.llvm.inputs.pragmas import with_pragmas
 
-        wanted: dict[int, str] = {}
+        directives: dict[int, str] = {}
         differ: set[int] = set()
         doubts: dict[str, str] = {}
         for answer in predictions:
@@ -290,15 +290,15 @@ class Copies:
             elif region.file != file:
                 if line:
                     doubts[f"{region.file}:{region.line}"] = "it is in another file"
-            elif wanted.setdefault(region.line, line) != line:
+            elif directives.setdefault(region.line, line) != line:
                 differ.add(region.line)
-                wanted[region.line] = wanted[region.line] or line
+                directives[region.line] = directives[region.line] or line
         text = Path(file).read_bytes().decode("latin-1")  # bytes as they are, whatever their encoding
-        wanted = {number: line for number, line in wanted.items() if line}
+        directives = {number: line for number, line in directives.items() if line}
         # A pragma that is there already may be why a loop has copies: the place is looked at first.
         refused = dict.fromkeys(differ, "its copies (templates, inlining) want different settings")
-        refused |= with_pragmas(text, wanted)[1]
-        changed, _ = with_pragmas(text, {number: line for number, line in wanted.items() if number not in refused})
+        refused |= with_pragmas(text, directives)[1]
+        changed, _ = with_pragmas(text, {number: line for number, line in directives.items() if number not in refused})
         doubts |= {f"{file}:{number}": refused[number] for number in sorted(refused)}
         with delivered(self.folder / Path(file).name) as part:
             part.write_bytes(changed.encode("latin-1"))

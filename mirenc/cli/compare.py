@@ -66,8 +66,8 @@ def compare(
     table = index(encoder, paths, level=level, form=chosen, failed=failures.add, progress=True)
     names = [source["file"] for source in table.sources]
     module = level == "module"
-    found: dict[str, Any]
-    found = (
+    result: dict[str, Any]
+    result = (
         {"cosines": cosines.compare(table.vectors).tolist()}
         if module
         else {"matches": _matches(encoder, table, paths[0], level)}
@@ -75,14 +75,14 @@ def compare(
     if as_json and names:
         head = {"model": encoder.name, "model_digest": table.maker.model_digest, "level": level}
         head["form"] = table.maker.form
-        typer.echo(json.dumps({**head, "files": names, **found}))
+        typer.echo(json.dumps({**head, "files": names, **result}))
     elif not module:
-        _print_matches(names, found["matches"], table)
+        _print_matches(names, result["matches"], table)
     elif len(paths) == 2:
-        typer.echo(f"{found['cosines'][0][1]:.4f}")
+        typer.echo(f"{result['cosines'][0][1]:.4f}")
     elif names:  # one row a file, numbered as the columns are
         rows = []
-        for number, (file, row) in enumerate(zip(names, found["cosines"], strict=True), start=1):
+        for number, (file, row) in enumerate(zip(names, result["cosines"], strict=True), start=1):
             rows.append([str(number), *(f"{value:.4f}" for value in row), file])
         common.print_rows(rows, f">{'>' * len(names)}<", ["", *map(str, range(1, len(names) + 1)), ""])
     failures.finish()
@@ -102,9 +102,9 @@ def _matches(encoder: Encoder, table: VectorTable, file: Input, level: common.Le
     # Of equals those of one symbol are each other's.
     symbols = table.labels["symbol"]
     ours, theirs = (dict(enumerate(symbols[part])) for part in (slice(start), slice(start, None)))
-    own, back_own = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
-    there, cosines = own_first(nearest(first, second, 2), own, first, second)
-    back, _ = own_first(nearest(second, first, 1), back_own, second, first)
+    same_symbol, same_back = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
+    there, cosines = own_first(nearest(first, second, 2), same_symbol, first, second)
+    back, _ = own_first(nearest(second, first, 1), same_back, second, first)
     parts = encoder.embed_parts(file, level=level, form=cast("Form", table.maker.form))  # the cache has them
     instructions = parts.sizes[:, 2]
     right = shares_right(encoder, table.maker, cosines, len(second), instructions, [*ours.values()])
@@ -112,8 +112,8 @@ def _matches(encoder: Encoder, table: VectorTable, file: Input, level: common.Le
     for row, (best, cosine, share) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], right, strict=True)):
         names = {"name": table.names[row], "symbol": ours[row]}
         names |= {"nearest": table.names[start + best], "nearest_symbol": theirs[best]}
-        found = {"cosine": float(cosine), "right": share, "mutual": int(back[best, 0]) == row}
-        matches.append({**names, **found})
+        figures = {"cosine": float(cosine), "right": share, "mutual": int(back[best, 0]) == row}
+        matches.append({**names, **figures})
     return matches
 
 

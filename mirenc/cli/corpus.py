@@ -80,8 +80,8 @@ def build(
     used_tokenizer = _tokenizer(tokenizer) if tokenizer else None
     config = used_tokenizer.config if used_tokenizer else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source, common.say)
-    asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
-    for option, value in asked.items():
+    compile_options = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
+    for option, value in compile_options.items():
         if value and option not in _TAKES[kind]:
             raise ConfigError(f"{source}: {option} has no effect on it (it is taken as {kind}). Leave {option} out")
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):

@@ -34,8 +34,8 @@ def list_(as_json: common.JSON = False, data: common.Data = None) -> None:
     folders = {name: find_folder(name, data) for name in DATASETS}
     if as_json:
         places = {name: None if folder is None else str(folder) for name, folder in folders.items()}
-        own = {name: {"files": len(dataset.sums), "folder": places[name]} for name, dataset in DATASETS.items()}
-        entries = [one.model_dump(exclude={"urls", "sums"}) | own[name] for name, one in DATASETS.items()]
+        facts = {name: {"files": len(dataset.sums), "folder": places[name]} for name, dataset in DATASETS.items()}
+        entries = [one.model_dump(exclude={"urls", "sums"}) | facts[name] for name, one in DATASETS.items()]
         typer.echo(json.dumps(entries, indent=1))
         return
     from rich.table import Table

@@ -107,23 +107,23 @@ def embed(
         from mirenc.search.batches import embed_on_ray
 
         # A cluster's workers have working folders of their own.
-        sources = [Path(given) if ray is None else Path(given).absolute() for given in inputs]
+        sources = [Path(path) if ray is None else Path(path).absolute() for path in inputs]
         groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
     shown = output is None and not as_json and terminal_width() is not None
     rows: list[tuple[str, ...]] = []
     count = 0
-    asked: Any = {"level": level, "purpose": purpose, "form": chosen, "function": function, "whiten": whiten}
+    embed_options: Any = {"level": level, "purpose": purpose, "form": chosen, "function": function, "whiten": whiten}
     with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten, chosen)) as writer:
         if ray is not None and column is not None:
-            for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **asked):
+            for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **embed_options):
                 for error in errors:
                     failures.add(error)
                 writer.add_rows(rows)
         else:
-            asked |= {"jobs": jobs, "progress": True}
-            with closing(encoder.embed_stream(files, **asked)) as outcomes:
+            embed_options |= {"jobs": jobs, "progress": True}
+            with closing(encoder.embed_stream(files, **embed_options)) as outcomes:
                 for outcome in outcomes:
                     if (embedding := outcome.embedded(failures.add)) is not None:
                         common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])

@@ -127,7 +127,7 @@ def _print(report: TaskReport, protocol: str) -> None:
         columns = (Column(part, justify="right") for part in names)
         parts = Table("row", *columns, title=title, title_justify="left")
         for row in report.rows(protocol):
-            found = (report.figures(protocol, row, part) for part in names)
-            cells = (f"{one['speedup_geometric']:.3f} ({one['speedup_arithmetic']:.2f})" for one in found)
+            figures = (report.figures(protocol, row, part) for part in names)
+            cells = (f"{one['speedup_geometric']:.3f} ({one['speedup_arithmetic']:.2f})" for one in figures)
             parts.add_row(row_title(row), *cells)
         common.print_table(parts, width=200)

@@ -58,19 +58,19 @@ def export(
         _export_head(what, folder)
 
 
-def _export_model(what: str, folder: Path) -> None:
+def _export_model(model_name: str, folder: Path) -> None:
     from mirenc.encoder.weights import load_files
 
-    files = load_files(what)
+    files = load_files(model_name)
     if files.config.graph.kind != "directed":
-        raise ConfigError(f"the {files.config.graph.kind} encoder of {what} has no ONNX. Export mirenc-fast")
+        raise ConfigError(f"the {files.config.graph.kind} encoder of {model_name} has no ONNX. Export mirenc-fast")
     with needs("train", "exporting an encoder needs torch"):
         from mirenc.model.onnx_export import export_encoders
     for path in export_encoders(files.config, files.weights, folder, files.name):
         common.say(f"wrote {path}")
 
 
-def _export_head(what: str, folder: Path) -> None:
+def _export_head(head_name: str, folder: Path) -> None:
     import numpy as np
 
     from mirenc.decide.estimators.saved_heads import load_head
@@ -81,25 +81,25 @@ def _export_head(what: str, folder: Path) -> None:
     from mirenc.tools.profile.loops import LOOP_FEATURES
     from mirenc.tools.profile.static_profile import TRIP_CLASSES, StaticProfile
 
-    name = re.sub(r"\W|^(?=\d)", "_", Path(what).resolve().name, flags=re.ASCII)
+    name = re.sub(r"\W|^(?=\d)", "_", Path(head_name).resolve().name, flags=re.ASCII)
     about, settings = "", None
     features: Sequence[str]
     choices: Sequence[str] = ()
     setting_features: Sequence[str] = ()
-    if what in ("branch_probability", "trip_count"):
+    if head_name in ("branch_probability", "trip_count"):
         profile = StaticProfile.load()
-        about = profile.worth.get(what, "")
-        is_branch = what == "branch_probability"
+        about = profile.worth.get(head_name, "")
+        is_branch = head_name == "branch_probability"
         head, features = (profile.branches, FEATURES) if is_branch else (profile.loops, LOOP_FEATURES)
         choices = ("first way", "second way") if is_branch else TRIP_CLASSES
         low, high = _range_of_cuts(head)
-    elif Path(what).is_dir() and "task" not in (saved := load_head(what))[1]:
+    elif Path(head_name).is_dir() and "task" not in (saved := load_head(head_name))[1]:
         head, extra = saved
         features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
         low, high = _range_of_cuts(head)
     else:
-        trained = TaskHead.load(what)
-        features, low, high = _columns(trained, what)
+        trained = TaskHead.load(head_name)
+        features, low, high = _columns(trained, head_name)
         head, about, space = trained.head, describe_worth(trained), trained.space or trained.task.space
         choices = space.names if space is not None else trained.label_names
         setting_features = [*(trained.setting_encoder.knobs if trained.setting_encoder else ()), *SETTING_NAMES]
@@ -124,7 +124,7 @@ def _range_of_cuts(head: Any) -> tuple[Float64, Float64]:
     return low, high
 
 
-def _columns(trained: TaskHead, what: str) -> tuple[list[str], Float64, Float64]:
+def _columns(trained: TaskHead, name: str) -> tuple[list[str], Float64, Float64]:
     """Names of a head's columns, and the range of each in training. Raises HeadError: C cannot make them."""
     import numpy as np
 
@@ -133,7 +133,7 @@ def _columns(trained: TaskHead, what: str) -> tuple[list[str], Float64, Float64]
     task, reach = trained.task, trained.reach
     if trained.row != "look_ahead":
         raise HeadError(
-            f"{what} takes a vector of {trained.model} ({trained.head.n_features_in_:,} numbers in all), which no C "
+            f"{name} takes a vector of {trained.model} ({trained.head.n_features_in_:,} numbers in all), which no C "
             f"program can make. To use it, type: mirenc predict {task.name} FILE --json. Heads that can be exported: "
             "vectorization.look_ahead, branch_probability, trip_count, and heads of your own without a task"
         )

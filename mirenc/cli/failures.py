@@ -66,6 +66,6 @@ class Failures(EmptyInputs):
             return
         rest = self.total - self.count - self.empty
         delivered = f"; the other {f'{rest} were' if rest > 1 else 'was'} delivered" if rest else ""
-        found = f"{self.count} of {self.total} files failed (listed above){delivered}"
-        say(f"error: {found}. Mend or leave out the listed files")
+        problem = f"{self.count} of {self.total} files failed (listed above){delivered}"
+        say(f"error: {problem}. Mend or leave out the listed files")
         raise typer.Exit(1)

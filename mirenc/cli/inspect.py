@@ -113,12 +113,12 @@ def loops_of(module: "IRModule", function: str | None) -> list[dict[str, Any]]:
     """Loops of a module, or of the functions that match; instructions of inner loops count in the outer, too."""
     from mirenc.llvm import regions_of
 
-    found = regions_of(module, "loop", function=function)
-    sizes = Counter(found.region.tolist())
+    loops = regions_of(module, "loop", function=function)
+    sizes = Counter(loops.region.tolist())
     names = ("function", "symbol", "header", "depth", "instructions", "file", "line")
     return [
         {name: sizes[row] if name == "instructions" else getattr(region, name) for name in names}
-        for row, region in enumerate(found.regions)
+        for row, region in enumerate(loops.regions)
     ]
 
 

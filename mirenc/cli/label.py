@@ -64,10 +64,10 @@ def label(
     with only_one(folder):
         with common.progress("reading sources", None):
             run.prepare()
-        left = len(run.left)
-        common.say_resumed(left, len(run.pieces), "functions and modules")
+        remaining = len(run.left)
+        common.say_resumed(remaining, len(run.pieces), "functions and modules")
         try:
-            with common.progress("labelling", left) as advance:
+            with common.progress("labelling", remaining) as advance:
                 run.go(advance)
         finally:
             table = run.save()
@@ -87,10 +87,10 @@ def _say_labelled(table: CompiledTable) -> None:
     import numpy as np
 
     record = table.record
-    dropped, left = sum(record["dropped"].values()), record["left"]
+    dropped, pending = sum(record["dropped"].values()), record["left"]
     common.say(
         f"{record['functions']} functions and {record['modules']} modules of {record['projects']} projects "
-        f"({len(record['held_out_projects'])} of them only for testing); {dropped} dropped; {left} still to be done"
+        f"({len(record['held_out_projects'])} of them only for testing); {dropped} dropped; {pending} still to be done"
     )
     runs = ", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"
     common.say(f"runs of pass lists: {runs}")
@@ -98,5 +98,5 @@ def _say_labelled(table: CompiledTable) -> None:
         common.say(f"a list beats -Oz for {winners['better_than_oz']} functions and modules")
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
-        found = "minsize made no function or module smaller, so -Oz is a weak baseline in this table"
-        common.say(f"{found}. For a strong one, make the IR with: clang {' '.join(record['flags'])}")
+        problem = "minsize made no function or module smaller, so -Oz is a weak baseline in this table"
+        common.say(f"{problem}. For a strong one, make the IR with: clang {' '.join(record['flags'])}")

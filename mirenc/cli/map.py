@@ -43,8 +43,8 @@ def map(
     if output.suffix != ".html":
         raise typer.BadParameter(f"{output}: unknown suffix; available: .html", param_hint="--output")
     common.check_output(output)
-    made: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
-    encoder, table, failures = common.open_index(index, level, "function", model, options, **made)
+    index_options: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
+    encoder, table, failures = common.open_index(index, level, "function", model, options, **index_options)
     with common.progress("drawing", None):
         page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
     with delivered(output) as part:

@@ -97,13 +97,13 @@ def measure(
         _deliver(run, before)
 
 
-def _deliver(run: TimedRun, wanted: int) -> None:
+def _deliver(run: TimedRun, requested: int) -> None:
     """Say where the table is, and name what of the user's is not in it. Raises TaskError: the table has no sample."""
     from mirenc.tools.measure.timed import MAX_TRIES
 
     table = run.table()
     if run.plan.compile_only:
-        problems, total = run.not_built, wanted
+        problems, total = run.not_built, requested
     else:
         if not table.samples:
             raise TaskError(
@@ -124,19 +124,19 @@ def _deliver(run: TimedRun, wanted: int) -> None:
         common.Failures(total, errors).finish()
 
 
-def _say_done(run: TimedRun, wanted: int) -> None:
+def _say_done(run: TimedRun, requested: int) -> None:
     if run.plan.compile_only:
         failed = f", {len(run.not_built)} cannot be built; the first one: {run.not_built[0]}" if run.not_built else ""
-        common.say(f"built {run.built} of {wanted} samples{failed}")
-        if run.built + len(run.not_built) < wanted:
+        common.say(f"built {run.built} of {requested} samples{failed}")
+        if run.built + len(run.not_built) < requested:
             common.say("the same command builds the rest")
         if run.built:
             common.say("without --compile-only it times them")
         return
     record = run.table().machine
-    kept = f"{record['samples']} samples of {record['kernels']} kernels in {record['groups']} groups"
+    samples = f"{record['samples']} samples of {record['kernels']} kernels in {record['groups']} groups"
     dropped = f"dropped {record['dropped_for_noise']} for noise, {record['dropped_otherwise']} otherwise"
-    common.say(f"{kept}; {dropped}; {len(run.new)} left")
+    common.say(f"{samples}; {dropped}; {len(run.new)} left")
     common.say("cells: " + (", ".join(f"{number} {status}" for status, number in record["cells"].items()) or "none"))
     if spread := record["noise"]:
         median, most = (f"{100 * spread[share]:.2f} %" for share in ("p50", "p90"))

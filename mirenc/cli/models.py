@@ -159,8 +159,8 @@ def _show_figures(figures: dict[str, Any]) -> None:
     for row in figure_rows(figures):
         table.add_row(*row)
     common.print_table(table)
-    own = figures["baselines"].endswith("this folder")
-    note = ", as the model has none. They know these statements, so their figures are too good" if own else ""
+    fitted_here = figures["baselines"].endswith("this folder")
+    note = ", as the model has none. They know these statements, so their figures are too good" if fitted_here else ""
     size = f"{data['statements']:,} statements, {data['distinct_statements']:,} of them distinct"
     typer.echo(f"{size}. Baselines {figures['baselines']}{note}.")
 

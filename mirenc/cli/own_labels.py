@@ -41,11 +41,11 @@ def is_head(name: str) -> bool:
     """Whether the first argument of ``mirenc predict`` is a head's folder. Raises HeadError: one without a head."""
     if _is_task(name):
         return False
-    found = Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
-    if Path(name).is_dir() and not found:
+    has_head = Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
+    if Path(name).is_dir() and not has_head:
         advice = "Name a task (`mirenc tasks` lists them), or make a head: mirenc fit LABELS.csv -o FOLDER"
         raise HeadError(f"{name} is a folder without a head. {advice}")
-    return found
+    return has_head
 
 
 def _is_task(name: str) -> bool:
@@ -87,7 +87,7 @@ def _about(report: LabelReport) -> tuple[str, str]:
     from collections import Counter
 
     code, facts = report.code, report.head.facts
-    what = "functions" if code.level == "function" else "files"
+    unit = "functions" if code.level == "function" else "files"
     groups = f"{facts.groups} groups ({code.group_by})"
     if not code.group_by:
         groups = "no groups: the table has one file and no column 'group', so folds are of rows"
@@ -98,7 +98,7 @@ def _about(report: LabelReport) -> tuple[str, str]:
     else:
         labels = f"numbers from {code.labels.min():g} to {code.labels.max():g}"
         labels += ", fitted as logarithms" if facts.logarithm else ""
-    about = f"{len(code.names)} {what}, {groups}; model {facts.model}, form {facts.form}"
+    about = f"{len(code.names)} {unit}, {groups}; model {facts.model}, form {facts.form}"
     return about, f"{facts.label}: {labels}"
 
 
@@ -160,9 +160,9 @@ def answer_with(
     failures = common.Failures(len(files))
 
     def answer(file: Input) -> None:
-        for found in head.predict(file, function=function):
-            whole = {"input": file.name, "label": head.facts.label, **asdict(found)}
-            for line in [json.dumps(whole)] if as_json else _lines(file.name, head, found):
+        for prediction in head.predict(file, function=function):
+            whole = {"input": file.name, "label": head.facts.label, **asdict(prediction)}
+            for line in [json.dumps(whole)] if as_json else _lines(file.name, head, prediction):
                 typer.echo(printable(line))
 
     for _ in failures.results("predicting", files, answer):

@@ -118,8 +118,8 @@ def predict(
             return function is not None and is_called(function, region.symbol, region.function)
 
         refused: list[TaskError] = []
-        wanted = has_name if function else None
-        predictions = trained.predict(file, features, level=level, wanted=wanted, refused=refused.append)
+        region_filter = has_name if function else None
+        predictions = trained.predict(file, features, level=level, wanted=region_filter, refused=refused.append)
         if not predictions and not refused:
             available = ", ".join(functions) or "none"
             raise TaskError(f"{file.name}: nothing to decide about in {function!r}; there are answers for {available}")

@@ -72,14 +72,14 @@ def pretrain(
 
         def report(step: StepReport) -> None:
             nonlocal shown, unsaid
-            left = timedelta(seconds=round(step.seconds_left))
+            remaining = timedelta(seconds=round(step.seconds_left))
             words = f"{step.stage} {step.step}/{step.steps} loss {step.loss:.3f}, {step.speed:,.0f} {step.unit}/s"
             advance(trainer.steps_done - shown, note=words)  # what a resumed run did before counts as done
             shown, unsaid = trainer.steps_done, unsaid + step.seconds
             due = unsaid > _SILENCE or step.step == step.steps
             if due and trainer.processes.first and not sys.stderr.isatty():  # where there is no bar
                 unsaid = 0.0
-                common.say(f"{words}, {left} left of {step.stage}")
+                common.say(f"{words}, {remaining} left of {step.stage}")
 
         trainer.report = report
         trainer.run(resume=resume)

@@ -101,8 +101,8 @@ def profile(
     def answer(file: Input) -> None:
         loaded = load_input(file, options)
         if weighted and loaded.kind != "text":
-            found = f"{file.name}: weights can be written only into IR in text form"
-            raise IRFileError(f"{found}. Type: llvm-dis {file.name}, and give the file that it writes")
+            problem = f"{file.name}: weights can be written only into IR in text form"
+            raise IRFileError(f"{problem}. Type: llvm-dis {file.name}, and give the file that it writes")
         module = module_of(loaded, options)
         prediction = trees.predict(module)
         text = written = ""
@@ -119,16 +119,16 @@ def profile(
             and not any(is_called(function, one.header.name.strip('"'), one.name) for one in module.defined_functions)
         ):
             raise TaskError(f"{file.name}: no function {function!r} with a body. Give another --function")
-        for one in (*_branches(module, prediction), *_loops(module, prediction)):
-            if function is not None and not is_called(function, one.symbol, one.function):
+        for row in (*_branches(module, prediction), *_loops(module, prediction)):
+            if function is not None and not is_called(function, row.symbol, row.function):
                 continue
-            findings.append(Finding(one.task, one.symbol, one.file or file.name, one.line, [("String", one.text)]))
+            findings.append(Finding(row.task, row.symbol, row.file or file.name, row.line, [("String", row.text)]))
             if as_json:
-                where = {"function": one.function, "symbol": one.symbol, "block": one.name, "line": one.line}
-                typer.echo(json.dumps({"input": file.name, "task": one.task, "file": one.file, **where, **one.facts}))
+                where = {"function": row.function, "symbol": row.symbol, "block": row.name, "line": row.line}
+                typer.echo(json.dumps({"input": file.name, "task": row.task, "file": row.file, **where, **row.facts}))
             elif not weighted:
-                place = f"{one.file}:{one.line}" if one.file else file.name
-                typer.echo(f"{place}: {one.function}:{one.name}: {one.text}")
+                place = f"{row.file}:{row.line}" if row.file else file.name
+                typer.echo(f"{place}: {row.function}:{row.name}: {row.text}")
         for path in weighted:
             with delivered(path) as part:
                 part.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -157,28 +157,28 @@ def _with_profile(
 
     if run is not None and loaded.kind != "text":
         raise IRFileError(f"{loaded.name}: counts need IR in text form. Type: llvm-dis {loaded.name}")
-    given, loops = loaded.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
+    original, loops = loaded.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
     weights = dict(predicted_weights(prediction.block[~loops], prediction.first[~loops]))
-    entries, found = {}, ""
+    entries, summary = {}, ""
     if run is not None:
         shares = prediction.shares(module)
         counts = run.counts(module, shares) if isinstance(run, LineSamples) else run.counts(module, loaded.data, shares)
-        told = counts.flow.told
-        weights = {block: own for block, own in weights.items() if not told[block]}
+        known = counts.flow.told
+        weights = {block: block_weights for block, block_weights in weights.items() if not known[block]}
         weights |= counted_weights(module, counts.flow)
-        functions = [one for one in module.defined_functions if told[one.header.first_block]]
+        functions = [one for one in module.defined_functions if known[one.header.first_block]]
         entries = {one.index: round(counts.flow.blocks[one.header.first_block]) for one in functions}
         stale = f" ({counts.stale} in the profile with other code)" if counts.stale else ""
-        found = (
+        summary = (
             f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale}: "
             f"{counts.counted} blocks counted, {counts.inferred} inferred; "
         )
     if loaded.kind != "text":
         return "", ""
-    text, written = with_profile(given, module, weights, entries)
+    text, written = with_profile(original, module, weights, entries)
     alone = sum(int(block) not in weights for block in prediction.block[loops])
     rest = f", {alone} that repeat or leave a loop get none" if run is None or alone else ""
-    return text, f"{found}{written} branches have weights now, {len(weights) - written} had some{rest}"
+    return text, f"{summary}{written} branches have weights now, {len(weights) - written} had some{rest}"
 
 
 def _branches(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
@@ -191,12 +191,12 @@ def _branches(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
     }
     for block, first in zip(prediction.block.tolist(), prediction.first.tolist(), strict=True):
         function, row = functions[block], int(arrays.block_start[block + 1]) - 1
-        ways = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
-        chances = {block_name(module, way): chance for way, chance in zip(ways, (first, 1 - first), strict=True)}
-        lines = [places.of_block(way)[1] for way in ways]
+        successors = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
+        chances = {block_name(module, to): chance for to, chance in zip(successors, (first, 1 - first), strict=True)}
+        lines = [places.of_block(to)[1] for to in successors]
         text = ", ".join(
-            f"{way}{f' (line {line})' if line else ''}: {100 * chance:.3g} %"
-            for (way, chance), line in zip(chances.items(), lines, strict=True)
+            f"{name}{f' (line {line})' if line else ''}: {100 * chance:.3g} %"
+            for (name, chance), line in zip(chances.items(), lines, strict=True)
         )
         where = (function.name, function.display_name, *places.of_instruction(row), block_name(module, block))
         yield _Answer("branch_probability", *where, text, {"ways": chances})

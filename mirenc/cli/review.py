@@ -32,12 +32,12 @@ class Finding(NamedTuple):
 def remarks(tool: str, findings: Iterable[Finding]) -> str:
     """Records as ``opt-viewer``, ``llvm-opt-report`` and ``llvm-remarkutil`` read them, which know no other quotes."""
     records = []
-    for one in findings:
-        lines = ["--- !Analysis", f"Pass: {tool}", f"Name: {one.name}"]
-        if one.file not in _NO_FILE:
-            lines += [f"DebugLoc: {{ File: {_quoted(one.file)}, Line: {one.line}, Column: 0 }}"]
-        lines += [f"Function: {_quoted(one.function)}", "Args:"]
-        records += [*lines, *(f"  - {key}: {_quoted(text)}" for key, text in one.words), "..."]
+    for finding in findings:
+        lines = ["--- !Analysis", f"Pass: {tool}", f"Name: {finding.name}"]
+        if finding.file not in _NO_FILE:
+            lines += [f"DebugLoc: {{ File: {_quoted(finding.file)}, Line: {finding.line}, Column: 0 }}"]
+        lines += [f"Function: {_quoted(finding.function)}", "Args:"]
+        records += [*lines, *(f"  - {key}: {_quoted(text)}" for key, text in finding.words), "..."]
     return "".join(f"{line}\n" for line in records)
 
 
@@ -48,13 +48,13 @@ def sarif(tool: str, rules: Mapping[str, str], findings: Iterable[Finding]) -> s
     look for one.
     """
     results = []
-    for one in findings:
-        place: dict[str, object] = {"logicalLocations": [{"name": _unicode(one.function), "kind": "function"}]}
-        if one.file not in _NO_FILE:
-            region = {"startLine": max(one.line, 1)}
-            place["physicalLocation"] = {"artifactLocation": {"uri": uri_of(one.file)}, "region": region}
-        said = {"ruleId": one.name, "level": "note", "message": {"text": _unicode(one.text)}, "locations": [place]}
-        results.append(said)
+    for item in findings:
+        place: dict[str, object] = {"logicalLocations": [{"name": _unicode(item.function), "kind": "function"}]}
+        if item.file not in _NO_FILE:
+            region = {"startLine": max(item.line, 1)}
+            place["physicalLocation"] = {"artifactLocation": {"uri": uri_of(item.file)}, "region": region}
+        note = {"ruleId": item.name, "level": "note", "message": {"text": _unicode(item.text)}, "locations": [place]}
+        results.append(note)
     named = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
     driver = {"name": tool, "version": mirenc.__version__, "rules": named}
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}

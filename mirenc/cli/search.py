@@ -71,11 +71,11 @@ def search(
             swapped = f"{query} is a file of vectors, so it can be the INDEX, but not the QUERY"
             raise ConfigError(f"{swapped}. Type: mirenc search FILE {query}")
     check_outputs(output or ())
-    wanted = None if function is None else _pattern(function)
+    pattern = None if function is None else _pattern(function)
     files = common.expand(queries, options)
-    made: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
-    made |= {"approximate": approximate}
-    encoder, table, failures = common.open_index(index, level, "module", model, options, **made)
+    index_options: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
+    index_options |= {"approximate": approximate}
+    encoder, table, failures = common.open_index(index, level, "module", model, options, **index_options)
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
@@ -88,17 +88,17 @@ def search(
     results: list[tuple[str, list[Found]]] = []
     searched = 0
     folder = os.path.dirname(index)
-    for file, found in find_nearest(
-        encoder, table, files, wanted, failed.add, k=k, by_file=by_file, approximate=approximate, folder=folder
+    for file, hits in find_nearest(
+        encoder, table, files, pattern, failed.add, k=k, by_file=by_file, approximate=approximate, folder=folder
     ):
         searched += 1
         if as_json:
-            typer.echo(json.dumps({**head, **json_of(file, found)}))
+            typer.echo(json.dumps({**head, **json_of(file, hits)}))
         else:
-            print_found(file, found, several, table.level)
+            print_found(file, hits, several, table.level)
         if output:
-            results.append((file, found))
-    _check_left_out(files, searched + failed.count + failed.empty, maker, wanted)
+            results.append((file, hits))
+    _check_left_out(files, searched + failed.count + failed.empty, maker, pattern)
     for path in output or ():
         write_results(path, head, results)
     try:
@@ -127,21 +127,21 @@ def find_nearest(
     from mirenc.search.queries import nearest_of_files, queries_of
     from mirenc.search.self_match import own_first, own_rows
 
-    asked = queries_of(encoder, files, table, wanted, failed, whole_files=by_file, progress=True)
-    for one, (rows, cosines) in nearest_of_files(
-        asked, table, max(k, _RIVALS), by_file=by_file, approximate=approximate
+    queries = queries_of(encoder, files, table, wanted, failed, whole_files=by_file, progress=True)
+    for file, (rows, cosines) in nearest_of_files(
+        queries, table, max(k, _RIVALS), by_file=by_file, approximate=approximate
     ):
-        symbols = [region.symbol for region in one.regions]
+        symbols = [region.symbol for region in file.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
-        own = own_rows(table, one.file, symbols, known, folder)
-        rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
-        right = shares_right(encoder, table.maker, rivals(table, rows, cosines), len(table), one.instructions, symbols)
-        each = zip(one.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
-        found = [Found(region.name, region.symbol, share, matches_of(table, *near)) for region, share, *near in each]
-        yield one.file, found
+        self_rows = own_rows(table, file.file, symbols, known, folder)
+        rows, cosines = own_first((rows, cosines), self_rows, file.vectors, table.vectors)
+        right = shares_right(encoder, table.maker, rivals(table, rows, cosines), len(table), file.instructions, symbols)
+        each = zip(file.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
+        hits = [Found(region.name, region.symbol, share, matches_of(table, *near)) for region, share, *near in each]
+        yield file.file, hits
 
 
-def _check_left_out(files: Sequence[Input], known: int, maker: Maker, wanted: re.Pattern[str] | None) -> None:
+def _check_left_out(files: Sequence[Input], known: int, maker: Maker, pattern: re.Pattern[str] | None) -> None:
     """Say how many files had nothing to search for: all but those that were searched for, failed or have no body.
 
     Raises ConfigError: none of the files has any.
@@ -149,19 +149,19 @@ def _check_left_out(files: Sequence[Input], known: int, maker: Maker, wanted: re
     if not (without := len(files) - known):
         return
     inside = "" if maker.level == "function" else " in a function"
-    what = maker.level if wanted is None else f"{maker.level}{inside} like {wanted.pattern!r}"
+    kind = maker.level if pattern is None else f"{maker.level}{inside} like {pattern.pattern!r}"
     if known:
         is_, it = ("is", "it") if without == 1 else ("are", "them")
-        common.say(f"{without} of {len(files)} files {is_} left out: no {what} in {it}")
+        common.say(f"{without} of {len(files)} files {is_} left out: no {kind} in {it}")
         return
     none = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
-    advice = "Search at another level (--level)" if wanted is None else "Give another --function, or --level"
-    raise ConfigError(f"{none} {what} to search for. {advice}")
+    advice = "Search at another level (--level)" if pattern is None else "Give another --function, or --level"
+    raise ConfigError(f"{none} {kind} to search for. {advice}")
 
 
 def _pattern(function: str) -> re.Pattern[str]:
     try:
         return re.compile(function)
     except re.error as error:
-        what = f"{function!r} is not a regular expression: {error}"
-        raise typer.BadParameter(what, param_hint="--function") from None
+        problem = f"{function!r} is not a regular expression: {error}"
+        raise typer.BadParameter(problem, param_hint="--function") from None

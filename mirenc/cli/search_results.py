@@ -72,13 +72,13 @@ def print_found(query: str, found: Sequence[Found], several: AbstractSet[str] | 
     if several is None:
         several = overloaded(((match.name, match.symbol) for one in found for match in one.matches), level)
     here = several | overloaded(((one.name, one.symbol) for one in found), level)
-    whole = level == "module"
-    for one in found:
-        common.print_rows([[query, "" if whole else label(one.name, one.symbol, here)]], "<<")
+    is_module = level == "module"
+    for result in found:
+        common.print_rows([[query, "" if is_module else label(result.name, result.symbol, here)]], "<<")
         rows = []
-        for rank, match in enumerate(one.matches, start=1):
-            right = common.percent(one.right) if rank == 1 else ""
-            name = "" if whole else label(match.name, match.symbol, several)
+        for rank, match in enumerate(result.matches, start=1):
+            right = common.percent(result.right) if rank == 1 else ""
+            name = "" if is_module else label(match.name, match.symbol, several)
             rows.append([f"{rank:4}", f"{match.cosine:.4f}", right, match.file, name])
         common.print_rows(rows, ">>><<")
 
@@ -95,12 +95,12 @@ def write_results(path: Path, head: dict[str, Any], results: Sequence[tuple[str,
         if path.suffix == ".csv":
             writer = csv.writer(stream)
             writer.writerow(_COLUMNS)
-            for query, found in results:
-                for one in found:
-                    for rank, match in enumerate(one.matches, start=1):
-                        right = one.right if rank == 1 else None
+            for query, hits in results:
+                for hit in hits:
+                    for rank, match in enumerate(hit.matches, start=1):
+                        right = hit.right if rank == 1 else None
                         row = (match.cosine, right, match.file, match.name, match.symbol)
-                        writer.writerow((query, one.name, one.symbol, rank, *row))
+                        writer.writerow((query, hit.name, hit.symbol, rank, *row))
         elif path.suffix == ".jsonl":
             stream.writelines(json.dumps({**head, **json_of(*each)}) + "\n" for each in results)
         else:

@@ -63,8 +63,8 @@ def inliner(
         raise ConfigError(f"{folder} has no {DECISIONS}. Run once without --replay first")
     if re.search(r"\s", str(folder.resolve())):
         raise ConfigError(f"{folder.resolve()} has a space, which a build's $(CC) cannot have. Name another folder")
-    own = (folder / "bin").resolve()  # on PATH where somebody put it there
-    path = os.pathsep.join(one for one in os.get_exec_path() if Path(one).resolve() != own)
+    bin_folder = (folder / "bin").resolve()  # on PATH where somebody put it there
+    path = os.pathsep.join(one for one in os.get_exec_path() if Path(one).resolve() != bin_folder)
     compiler = shutil.which(compiler, path=path) or compiler
     clang, version = tool_beside(compiler, "clang"), int(major_version(compiler))
     with SharedEngine(version) as engine:
@@ -87,8 +87,8 @@ def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int
     done = subprocess.run(command, env=os.environ | environment, check=False)
     lines = [json.loads(line) for line in (folder / LOG).read_text(encoding="utf-8").splitlines()]
     if not lines:
-        own = f"or the build needs the argument CC={folder / 'bin' / 'cc'}"
-        common.warn(f"the build compiled no source with $CC or $CXX: all was up to date (type: make clean), {own}")
+        hint = f"or the build needs the argument CC={folder / 'bin' / 'cc'}"
+        common.warn(f"the build compiled no source with $CC or $CXX: all was up to date (type: make clean), {hint}")
         return done.returncode
     for line in lines:
         if "problem" in line:

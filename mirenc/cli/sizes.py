@@ -89,8 +89,8 @@ def ir_files(
             source.suffix == ".json" or (source / COMMANDS).is_file() or find_sources(source, with_reserved=True)
         )
         if not has_sources or kind_of_source(source, common.say, with_reserved=True) == "ir":
-            found = folder_inputs(source) if has_sources else common.expand([source_name], options)
-            files += [(os.path.relpath(one.name, source) if source.is_dir() else one.name, one) for one in found]
+            items = folder_inputs(source) if has_sources else common.expand([source_name], options)
+            files += [(os.path.relpath(one.name, source) if source.is_dir() else one.name, one) for one in items]
             continue
         try:
             with common.progress("compiling", None) as advance:
@@ -184,10 +184,10 @@ def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, o
             f"{shown}: sizes of functions are read from ELF objects. Compile for another target: "
             "--cflags=--target=x86_64-linux-gnu"
         )
-    found: dict[tuple[int, int], Symbol] = {}
+    symbol_at: dict[tuple[int, int], Symbol] = {}
     for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in own):
-        found.setdefault(symbol.place, symbol)
-    return {symbol.name: symbol.size for symbol in found.values() if symbol.size}
+        symbol_at.setdefault(symbol.place, symbol)
+    return {symbol.name: symbol.size for symbol in symbol_at.values() if symbol.size}
 
 
 def rows_by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -201,15 +201,15 @@ def rows_by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(files.values())
 
 
-def _print_table(title: str, level_run: str, found: dict[str, Any]) -> None:
+def _print_table(title: str, level_run: str, table: dict[str, Any]) -> None:
     notes = ["as nm -S counts them, inlined code included"]
-    if gone := found["gone"]:
+    if gone := table["gone"]:
         notes.append(f"{gone} function{'s' * (gone != 1)} without a row: inlined everywhere, or not used")
-    if copies := found["copies"]:
+    if copies := table["copies"]:
         notes.append(f"{copies} {'copy' if copies == 1 else 'copies'} of functions that a linker keeps once")
-    if devices := found["devices"]:
+    if devices := table["devices"]:
         notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
-    rows, total = found["rows"], found["total"]
+    rows, total = table["rows"], table["total"]
     shown = [*rows[:_SHOWN]]
     if rest := rows[_SHOWN:]:
         sums = {key: sum(row[key] for row in rest) for key in ("before", "bytes")}

@@ -176,15 +176,15 @@ def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: lis
         f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass",
         f"  {outcome.oz.loaded_bytes:9,} by -Oz",
     ]
-    for number, (one, result) in enumerate(zip(lists, outcome.tried, strict=True), 1):
+    for number, (candidate, result) in enumerate(zip(lists, outcome.tried, strict=True), 1):
         size = f"{result.loaded_bytes:9,}" if result.loaded_bytes is not None else f"   failed ({result.problem})"
-        lines.append(f"  {size} by list {number} ({one.origin})")
+        lines.append(f"  {size} by list {number} ({candidate.origin})")
     assert outcome.oz.loaded_bytes is not None
     share = 100 * outcome.saved / max(outcome.oz.loaded_bytes, 1)
     if outcome.best < 0:
         return [*lines, f"Nothing was smaller than -Oz ({outcome.oz.loaded_bytes:,} bytes), by {outcome.engine}"]
-    found = f"best: list {outcome.best + 1}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}"
-    return [*lines, found, *first, f"  {code.command(outcome.winner.pipeline)}"]
+    line = f"best: list {outcome.best + 1}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}"
+    return [*lines, line, *first, f"  {code.command(outcome.winner.pipeline)}"]
 
 
 def _decisions(inlining: Inlining | None) -> list[str]:

@@ -30,9 +30,9 @@ def print_rows(rows: Sequence[Sequence[str]], align: str, head: Sequence[str] = 
     """
     from rich.cells import cell_len
 
-    kept = [number for number, column in enumerate(zip(*rows, strict=True)) if any(column)]
-    align = "".join(align[number] for number in kept)
-    cells = [[printable(row[number]) for number in kept] for row in (head, *rows) if row]
+    filled = [number for number, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    align = "".join(align[number] for number in filled)
+    cells = [[printable(row[number]) for number in filled] for row in (head, *rows) if row]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     if (width := terminal_width()) is not None:
         text = [size for size, side in zip(widths, align, strict=True) if side == "<"]

@@ -97,13 +97,13 @@ def tune(
                 tuning = Tuning(order, _case(task, options), Path.cwd(), output.resolve(), plan, common.say)
             except TimeUpError:
                 raise too_late(plan.minutes, "the search for a compiler") from None
-            left = tuning.find()
+            remaining = tuning.find()
             case, share = tuning.case, min(1.0, sum(one.share for one in tuning.directives))
             common.say(
                 f"a run takes {tuning.seconds:.2f} s. Settings are tried on {len(tuning.directives)} {case.places_are} "
-                f"that do {100 * share:.0f} % of {case.work_is}; {left} of these are still to be tried"
+                f"that do {100 * share:.0f} % of {case.work_is}; {remaining} of these are still to be tried"
             )
-            with common.progress(f"tuning, {case.places_are}", left) as advance:
+            with common.progress(f"tuning, {case.places_are}", remaining) as advance:
                 tuning.go(advance)
         write_report(tuning)
     typer.echo(summary(tuning))

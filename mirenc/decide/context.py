@@ -152,8 +152,8 @@ class Context:
         """
         if len(values) != len(self.names):
             names = f"{len(self.names)}: {', '.join(self.names) or 'none'}"
-            found = f"{len(values)} context features were given, but {self.task} has {names}"
-            raise TaskError(f"{found}. Give a value for each")
+            problem = f"{len(values)} context features were given, but {self.task} has {names}"
+            raise TaskError(f"{problem}. Give a value for each")
         for feature, value in zip(self.features, values, strict=True):
             feature.check(value, value)
         try:
@@ -199,12 +199,12 @@ class Context:
         return self.parse({name: str(value) for name, value in values.items()}), sources
 
     def _check_names(self, texts: Mapping[str, str]) -> None:
-        wanted = ",".join(f"{name}=..." for name in self.names if name not in self.optional_names)
-        wanted += "".join(f"; {feature.name}: {feature.help}" for feature in self.features if feature.help)
-        wanted += "".join(f"; {name}: read from the code where it is left out" for name in self.optional_names)
+        advice = ",".join(f"{name}=..." for name in self.names if name not in self.optional_names)
+        advice += "".join(f"; {feature.name}: {feature.help}" for feature in self.features if feature.help)
+        advice += "".join(f"; {name}: read from the code where it is left out" for name in self.optional_names)
         for name in texts:
             if name not in self.names:
                 names = ", ".join(self.names) or "none"
                 raise TaskError(f"{self.task} has no context {name!r}. It takes: {names}. Details: mirenc tasks")
         if missing := [name for name in self.names if name not in texts]:
-            raise TaskError(f"{self.task} also needs {', '.join(map(repr, missing))}. Give --context {wanted}")
+            raise TaskError(f"{self.task} also needs {', '.join(map(repr, missing))}. Give --context {advice}")

@@ -156,8 +156,8 @@ class CustomHead:
             facts = CustomFacts.model_validate(extra[_EXTRA])
         except ValidationError as error:
             first = error.errors()[0]
-            what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-            raise HeadError(f"{folder}: head.json is damaged ({what}). Train the head anew") from None
+            detail = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise HeadError(f"{folder}: head.json is damaged ({detail}). Train the head anew") from None
         if not isinstance(head, (LogisticHead, RidgeRegressor)) or isinstance(head, LogisticHead) > bool(facts.records):
             raise HeadError(f"{folder}: head.json is damaged (no head for a table of labels). Train the head anew")
         classes = getattr(head, "classes_", [])

@@ -53,13 +53,13 @@ def fit_head(
     task.check_data(data)
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be trained on features (row) {row!r}; available: {', '.join(HEAD_ROWS)}")
-    all_data, kept = data, np.flatnonzero(~data.held_out)
-    data = all_data if len(kept) == len(all_data) else all_data.subset(kept)
-    apart = len(kept) < len(all_data) and encoder.files.config.taught is not None
+    all_data, training = data, np.flatnonzero(~data.held_out)
+    data = all_data if len(training) == len(all_data) else all_data.subset(training)
+    apart = len(training) < len(all_data) and encoder.files.config.taught is not None
     all_features = features or build_features(task, all_data if apart else data, [row], encoder)[0]
     features = all_features
     if len(all_features.matrix) == len(all_data):
-        features = replace(all_features, matrix=all_features.matrix[kept])
+        features = replace(all_features, matrix=all_features.matrix[training])
     rows = np.arange(len(data))
     target = target_of(data, task.select)
     head = target.fit_rounded(features, rows, data.group, seed)
@@ -99,13 +99,13 @@ def never_ran(data: TaskData) -> tuple[tuple[Value, ...], ...]:
 
     Only of spaces where a setting without a cost cannot run (`Space.missing`).
     """
-    asked: set[tuple[Value, ...]] = set()
+    offered: set[tuple[Value, ...]] = set()
     ran: set[tuple[Value, ...]] = set()
     for space, costs in zip(data.spaces, data.costs, strict=True):
         if space.missing == "default":
-            asked |= {*space.settings}
+            offered |= {*space.settings}
             ran |= {setting for setting, cost in zip(space.settings, costs, strict=False) if np.isfinite(cost)}
-    return tuple(sorted(asked - ran, key=str))
+    return tuple(sorted(offered - ran, key=str))
 
 
 def gather_evidence(data: TaskData, target: Target, features: Features, seed: int, head: Any = None) -> Evidence:
@@ -150,8 +150,8 @@ def _held_out(target: Target, features: Features, seed: int, folds: list[Fold], 
     """Predictions for the test rows of each fold, by a head fitted to its training rows, or by ``head``."""
     answers = np.zeros(target.values.shape)
     for training, test in folds:
-        own = target.fit_rounded(features, training, target.group, seed) if head is None else head
-        answers[test] = target.predict(own, features, test)
+        fitted = target.fit_rounded(features, training, target.group, seed) if head is None else head
+        answers[test] = target.predict(fitted, features, test)
     return answers
 
 
@@ -164,13 +164,13 @@ def _number_evidence(
     def square_error(predicted: Float64) -> Float64:
         return np.asarray(((predicted - truth) ** 2).reshape(len(data), -1).mean(axis=1))
 
-    own = square_error(answers)
+    errors = square_error(answers)
 
     def worth(predicted: Float64) -> Worth:
         other = square_error(predicted)
         scale = float(other.mean()) or 1.0
-        low, high = group_interval(other - own, data.group)
-        return (1 - float(own.mean()) / scale, low / scale, high / scale)
+        low, high = group_interval(other - errors, data.group)
+        return (1 - float(errors.mean()) / scale, low / scale, high / scale)
 
     error = max(float(np.percentile(np.abs(answers - truth), 80)), 1e-12)
     return Evidence(STATIC_TITLES[rival], worth(mean), error, no_code=worth(mean if no_code is None else no_code))

@@ -132,9 +132,9 @@ def _cells(table: Any, name: str) -> list[dict[str, str]]:
     records = list(table) if isinstance(table, Iterable) else [table]
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            found = f"{name}, row {number}: found {type(record).__name__}; allowed: mappings of columns to values"
+            problem = f"{name}, row {number}: found {type(record).__name__}; allowed: mappings of columns to values"
             advice = "Give {'file': 'a.ll', 'function': 'f', 'label': 'slow'}; of a data frame, .to_dict('records')"
-            raise ConfigError(f"{found}. {advice}")
+            raise ConfigError(f"{problem}. {advice}")
     return [{str(key).strip(): _text(value) for key, value in record.items()} for record in records]
 
 
@@ -145,10 +145,10 @@ def _check_columns(name: str, columns: list[str], label: str, group: str | None)
     for column, option in options.items():
         if column in columns:
             continue
-        if found := by_case.get(column.lower()):
-            advice = f"Rename it to {column!r}" + (f", or type: {option} {found}" if option else "")
-            found = f"no column {column!r}, but {found!r}; names of columns are case-sensitive"
-            raise ConfigError(f"{name}: {found}. {advice}")
+        if similar := by_case.get(column.lower()):
+            advice = f"Rename it to {column!r}" + (f", or type: {option} {similar}" if option else "")
+            problem = f"no column {column!r}, but {similar!r}; names of columns are case-sensitive"
+            raise ConfigError(f"{name}: {problem}. {advice}")
         if column in ("file", label, group):
             hint = f" ({option} COLUMN)" if option else ""
             near = difflib.get_close_matches(column, columns, n=1)
@@ -175,9 +175,9 @@ def _records(path: Path) -> list[dict[str, Any]]:
             for record in reader:
                 if more := record.get(None):  # the cells beyond the last column
                     columns = len(reader.fieldnames or ())
-                    found = f"{path}, line {reader.line_num}: {columns + len(more)} cells"
+                    problem = f"{path}, line {reader.line_num}: {columns + len(more)} cells"
                     allowed = f"allowed: {columns}, one for each column of the first line"
-                    raise ConfigError(f"{found}; {allowed}. Put quotes around a cell that contains {separator!r}")
+                    raise ConfigError(f"{problem}; {allowed}. Put quotes around a cell that contains {separator!r}")
                 records.append(record)
             return records
     except (UnicodeDecodeError, csv.Error) as error:
@@ -233,53 +233,53 @@ def embed_labels(
     kind = kind or kind_of_labels(row.label for row in table.rows)
     form = form or encoder.form("features", table.level)
     left_out, rows_of = list(table.left_out), dict[str, list[_Row]]()
-    whole = {row.label: _whole(row.label) for row in table.rows if kind == "classes"}
-    all_whole = None not in whole.values()
+    integers = {row.label: _whole(row.label) for row in table.rows if kind == "classes"}
+    all_whole = None not in integers.values()
     for row in table.rows:
         if kind == "numbers" and math.isnan(_number(row.label)):
             left_out.append(f"{row.where}: label {row.label!r} is not a number")
         elif kind == "numbers" and abs(_number(row.label)) > _LARGEST:
             left_out.append(f"{row.where}: label {row.label!r} is beyond {_LARGEST:g}")
         else:
-            row = replace(row, label=(all_whole and whole.get(row.label)) or row.label)
+            row = replace(row, label=(all_whole and integers.get(row.label)) or row.label)
             rows_of.setdefault(row.file, []).append(row)
     flags = {} if commands is None else {_real(one): one for one in command_inputs(Path(commands))}
     inputs = [flags.get(_real(path_input(file)), path_input(file)) for file in rows_of]
-    found: list[tuple[_Row, str, Float32, Float32, str]] = []
+    entries: list[tuple[_Row, str, Float32, Float32, str]] = []
     options = replace(encoder.options, form=form)
     with progress_bar("embedding", len(inputs), show=progress) as advance:
-        for one, rows in zip(inputs, rows_of.values(), strict=True):
-            advance(note=one.name[-40:])
+        for source, rows in zip(inputs, rows_of.values(), strict=True):
+            advance(note=source.name[-40:])
             try:
-                module = module_from(one, options)  # read once: its instructions and words are needed, too
+                module = module_from(source, options)  # read once: its instructions and words are needed, too
                 embedding = encoder.embed_parts(module, level=table.level, purpose="features", form=form)
             except MirencError as error:
                 rest = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
                 left_out.append(f"{rows[0].where}{rest}: {str(error).partition(chr(10))[0]}")
                 continue
-            found += _found_in(module, embedding, rows, left_out)
+            entries += _found_in(module, embedding, rows, left_out)
     if kind == "classes":
-        counts = Counter(row.label for row, *_ in found)
-        single = [row for row, *_ in found if counts[row.label] == 1]
+        counts = Counter(row.label for row, *_ in entries)
+        single = [row for row, *_ in entries if counts[row.label] == 1]
         left_out += [f"{row.where}: class {row.label!r} has one sample" for row in single]
-        found = [entry for entry in found if counts[entry[0].label] > 1]
-    labels = [row.label for row, *_ in found]
-    groups = np.array([row.group for row, *_ in found])
+        entries = [entry for entry in entries if counts[entry[0].label] > 1]
+    labels = [row.label for row, *_ in entries]
+    groups = np.array([row.group for row, *_ in entries])
     if len(set(labels)) < 2 or len(set(groups.tolist())) < 2:
-        what = "group" if len(set(labels)) > 1 else "label"
-        problem = f"{len(found)} usable rows, and two {what}s are needed at least"
-        advice = "A column 'group' says which rows belong together" if what == "group" else "Label more code"
-        if not found:
+        lacking = "group" if len(set(labels)) > 1 else "label"
+        problem = f"{len(entries)} usable rows, and two {lacking}s are needed at least"
+        advice = "A column 'group' says which rows belong together" if lacking == "group" else "Label more code"
+        if not entries:
             advice = "Correct the table; its paths are relative to the folder that it is in"
         first = f". The first problem: {left_out[0]}" if left_out else ""
         raise TaskError(f"{problem}{first}. {advice}")
     code = LabelledCode(
-        names=[name for _, name, *_ in found],
+        names=[name for _, name, *_ in entries],
         labels=np.array(labels) if kind == "classes" else np.array([_number(label) for label in labels]),
         groups=groups,
-        vectors=np.stack([vector for _, _, vector, *_ in found]),
-        histogram=np.stack([histogram for *_, histogram, _ in found]),
-        texts=[text for *_, text in found],
+        vectors=np.stack([vector for _, _, vector, *_ in entries]),
+        histogram=np.stack([histogram for *_, histogram, _ in entries]),
+        texts=[text for *_, text in entries],
         level=table.level,
         form=form,
         group_by=table.group_by,
@@ -295,8 +295,8 @@ def _place_of(row: _Row, embedding: Embedding, file: str) -> int:
     return find_function_at(embedding.regions, int(row.line), file)
 
 
-def _real(one: Input) -> str:
-    return os.path.realpath(str(one.value))
+def _real(source: Input) -> str:
+    return os.path.realpath(str(source.value))
 
 
 def _found_in(
@@ -309,7 +309,7 @@ def _found_in(
             regions = regions_of(part, "function")
             for place, region in enumerate(regions.regions):
                 instructions[region.symbol] = (part, regions.instruction[regions.region == place])
-    vectors, found, first = embedding.part("both"), [], dict[int, _Row]()
+    vectors, entries, first = embedding.part("both"), [], dict[int, _Row]()
     for row in rows:
         place = 0
         try:
@@ -322,9 +322,9 @@ def _found_in(
             agrees = "" if other.label == row.label else f", which has the label {other.label!r}"
             left_out.append(f"{row.where}: the same code as {other.where}{agrees}")
             continue
-        part, own = instructions[embedding.regions[place].symbol]
-        forms = part.arrays.form if own is None else part.arrays.form[own]
+        part, selection = instructions[embedding.regions[place].symbol]
+        forms = part.arrays.form if selection is None else part.arrays.form[selection]
         text = "\n".join(part.forms[form].statement for form in forms.tolist())
         name = row.file if embedding.level == "module" else f"{row.file}: {embedding.regions[place].name}"
-        found.append((row, name, vectors[place], opcode_histogram(part, own), text))
-    return found
+        entries.append((row, name, vectors[place], opcode_histogram(part, selection), text))
+    return entries

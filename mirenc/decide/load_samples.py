@@ -50,20 +50,20 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
         raise TaskError("the data set has its IR, or needs none. Leave out --ir-dir, which is for tables without IR")
     if not home.is_dir():
         raise TaskError(f"--ir-dir {home}: no such folder. Name the folder that holds your IR")
-    wanted = {sample.code for sample in data.samples}
+    codes = {sample.code for sample in data.samples}
     files: dict[str, Path] = {}
     for path in sorted(home.rglob("*")):
-        if path.stem not in wanted or path.suffix not in _ENDINGS or not path.is_file():
+        if path.stem not in codes or path.suffix not in _ENDINGS or not path.is_file():
             continue
         if path.stem in files:
             raise TaskError(f"{files[path.stem]} and {path}: two files of one name. Keep one of them")
         files[path.stem] = path
-    if missing := sorted(wanted - set(files)):
+    if missing := sorted(codes - set(files)):
         named = ", ".join(f"{name}.ll" for name in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        found = f"no IR for {len(missing)} of {len(wanted)} names of the table: {named}{more}"
+        problem = f"no IR for {len(missing)} of {len(codes)} names of the table: {named}{more}"
         advice = "Add files of these names (.ll or .bc), or delete the rows of the table that have none"
-        raise TaskError(f"{home}: {found}. {advice}")
+        raise TaskError(f"{home}: {problem}. {advice}")
     return replace(data, samples=join_same_code([replace(sample, ir=files[sample.code]) for sample in data.samples]))
 
 

@@ -50,8 +50,8 @@ def instruction_sets() -> tuple[str, ...]:
     if platform.machine() not in ("x86_64", "AMD64"):
         return ()
     text = _CPU_INFO.read_text(encoding="utf-8") if _CPU_INFO.is_file() else ""
-    found = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
-    features = set(found[1].split()) if found else set()
+    match = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
+    features = set(match[1].split()) if match else set()
     return ("sse2", *itertools.takewhile(lambda name: _NEEDED[name] <= features, _NEEDED))
 
 
@@ -107,7 +107,7 @@ def _from_compiler(module: IRModule, region: Region | None, values: Mapping[str,
 
 
 def _from_machine() -> Mapping[str, str]:
-    return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}
+    return {"vector_bits": str(VECTOR_BITS[sets[-1]])} if (sets := instruction_sets()) else {}
 
 
 _BRANCHES: dict[str, Any] = {
@@ -177,10 +177,10 @@ class LoopTask(Task):
             )
         attributes = zip(module.defined_functions, attributes_of(module.text), strict=True)
         alone = {function.name for function, words in attributes if "optnone" in words}
-        found = [region for region in regions_of(module, "loop").regions if region.symbol not in alone]
+        loops = [region for region in regions_of(module, "loop").regions if region.symbol not in alone]
         # A loop stands before those inside it, and they are deeper.
-        inside = [later.symbol == loop.symbol and later.depth > loop.depth for loop, later in itertools.pairwise(found)]
-        return [loop for loop, outer in zip(found, [*inside, False], strict=False) if not outer]
+        inside = [later.symbol == loop.symbol and later.depth > loop.depth for loop, later in itertools.pairwise(loops)]
+        return [loop for loop, outer in zip(loops, [*inside, False], strict=False) if not outer]
 
     def iterations(self, context: tuple[Any, ...]) -> tuple[float, ...]:
         """How often the loop iterates each time it is entered, or may; () where that is not known."""
@@ -196,13 +196,13 @@ class LoopTask(Task):
         """
         assert region is not None
         hints = [self.hint(setting) for setting in self.space_for(context).settings]
-        wanted = [hint for hint in hints if hint is None or hint.width * hint.count <= _MOST_ELEMENTS]
+        allowed = [hint for hint in hints if hint is None or hint.width * hint.count <= _MOST_ELEMENTS]
         bits = int(float(context[1]))
         probed = look_ahead(module, region, _PROBES, bits)
         if len(set(map(repr, probed))) == 1:
-            code = dict.fromkeys(wanted, probed[0])
+            code = dict.fromkeys(allowed, probed[0])
         else:
-            rest = [hint for hint in wanted if hint not in _PROBES]
+            rest = [hint for hint in allowed if hint not in _PROBES]
             code = dict(zip([*_PROBES, *rest], [*probed, *look_ahead(module, region, rest, bits)], strict=True))
         return [code.get(hint) for hint in hints]
 

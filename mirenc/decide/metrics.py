@@ -126,14 +126,14 @@ def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
     """
     from sklearn.metrics import average_precision_score
 
-    both = truth.any(axis=0) & ~truth.all(axis=0)
-    pairs = RankedPairs.of(truth[:, both], scores[:, both], np.zeros(len(truth), dtype=np.int64))
+    used = truth.any(axis=0) & ~truth.all(axis=0)
+    pairs = RankedPairs.of(truth[:, used], scores[:, used], np.zeros(len(truth), dtype=np.int64))
     return {
         "auc": pairs.area,
-        "average_precision": float(average_precision_score(truth[:, both], scores[:, both])) if both.any() else np.nan,
+        "average_precision": float(average_precision_score(truth[:, used], scores[:, used])) if used.any() else np.nan,
         "brier": brier(truth, scores),
         "rate": float(truth.mean()),
-        "labels_told": float(both.sum()),
+        "labels_told": float(used.sum()),
     }
 
 
@@ -196,5 +196,5 @@ class RankedPairs:
         groups = self.true.shape[1]
         weight = np.stack([np.bincount(drawn, minlength=groups) for drawn in _drawn(groups)]).astype(np.float64)
         values = self.areas(weight) - (0.0 if against is None else against.areas(weight))
-        kept = values[np.isfinite(values)]
-        return _middle(kept) if len(kept) else (float("nan"), float("nan"))
+        finite = values[np.isfinite(values)]
+        return _middle(finite) if len(finite) else (float("nan"), float("nan"))

@@ -114,15 +114,15 @@ def fit_labels(
     if logarithm and code.labels.min() <= -1:
         raise TaskError(f"label {code.labels.min():g}: a logarithm needs numbers above -1. Type: --no-log")
     if logarithm and code.labels.max() < _WIDE:
-        found = f"the largest label is {code.labels.max():g}, so small that log(1 + label) is nearly the label itself"
-        raise TaskError(f"{found}. Give labels in a smaller unit (microseconds, not seconds), or type: --no-log")
+        problem = f"the largest label is {code.labels.max():g}, so small that log(1 + label) is nearly the label itself"
+        raise TaskError(f"{problem}. Give labels in a smaller unit (microseconds, not seconds), or type: --no-log")
     target = np.log1p(code.labels) if logarithm else code.labels
     codes = np.unique(target, return_inverse=True)[1] if kind == "classes" else np.zeros(len(target), dtype=np.int64)
     folds = list(cut(code.groups, codes, FOLDS, 0))
     for training, test in folds:
         if len(np.unique(target[training])) < 2:
-            found = f"without group '{code.groups[test][0]}' all labels are '{code.labels[training][0]}'"
-            raise TaskError(f"{found}: nothing to learn when it is held out. Label more code, of more groups")
+            problem = f"without group '{code.groups[test][0]}' all labels are '{code.labels[training][0]}'"
+            raise TaskError(f"{problem}: nothing to learn when it is held out. Label more code, of more groups")
     fold = np.zeros(len(target), dtype=np.int64)
     for number, (_, test) in enumerate(folds):
         fold[test] = number
@@ -178,18 +178,18 @@ def _rows(code: LabelledCode, kind: Kind) -> dict[str, tuple[Any, Any, dict[str,
     words = CountVectorizer(lowercase=False, token_pattern=_WORD).fit_transform(code.texts).tocsr()
     weighting = TfidfTransformer(norm=None, sublinear_tf=True)
     if kind == "classes":
-        name, prior, linear, own = "most frequent class", DummyClassifier(), LogisticHead(), {"C": PENALTIES["C"]}
+        name, prior, linear, penalties = "most frequent class", DummyClassifier(), LogisticHead(), {"C": PENALTIES["C"]}
         bag = make_pipeline(weighting, LogisticRegression(max_iter=5000))
         of_words = {"logisticregression__C": PENALTIES["C"]}
     else:
-        name, prior, linear, own = "mean", DummyRegressor(), RidgeRegressor(), {"alpha": PENALTIES["alpha"]}
+        name, prior, linear, penalties = "mean", DummyRegressor(), RidgeRegressor(), {"alpha": PENALTIES["alpha"]}
         bag, of_words = make_pipeline(weighting, Ridge()), {"ridge__alpha": WORD_ALPHAS}
     return {
         name: (histogram, prior, {}),
-        "instruction count": (histogram[:, -1:], linear, own),
-        "opcode histogram": (histogram, linear, own),
+        "instruction count": (histogram[:, -1:], linear, penalties),
+        "opcode histogram": (histogram, linear, penalties),
         "bag of words": (words, bag, of_words),
-        EMBEDDING: (vectors, linear, own),
+        EMBEDDING: (vectors, linear, penalties),
     }
 
 

@@ -67,11 +67,11 @@ class Protocol:
     def _held_out_fold(self, data: TaskData, unit: NDArray[np.generic]) -> Fold:
         training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
         if not len(training) or not len(test):
-            found = f"has {len(training)} samples to train on and {len(test)} to test on; it needs some of both"
-            raise TaskError(f"protocol {self.name!r} {found}. Add samples with held_out={len(training) > 0}")
-        if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
-            found = f"group {both[0]!r} has samples that are held out and samples that are not"
-            raise TaskError(f"protocol {self.name!r}: {found}. Hold out all of a group, or none")
+            problem = f"has {len(training)} samples to train on and {len(test)} to test on; it needs some of both"
+            raise TaskError(f"protocol {self.name!r} {problem}. Add samples with held_out={len(training) > 0}")
+        if shared := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
+            problem = f"group {shared[0]!r} has samples that are held out and samples that are not"
+            raise TaskError(f"protocol {self.name!r}: {problem}. Hold out all of a group, or none")
         return training, test
 
 
@@ -86,8 +86,8 @@ def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) 
     """
     names, row = np.unique(unit, return_inverse=True)
     if len(names) < 2:
-        found = f"cannot divide {len(unit)} samples into folds: all belong to the group {str(names[0])!r}"
-        raise TaskError(f"{found}. Give samples of two groups or more")
+        problem = f"cannot divide {len(unit)} samples into folds: all belong to the group {str(names[0])!r}"
+        raise TaskError(f"{problem}. Give samples of two groups or more")
     if folds is None or folds >= len(names):
         yield from LeaveOneGroupOut().split(row, labels, row)
     elif len(names) < len(unit):

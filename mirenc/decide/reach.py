@@ -50,13 +50,13 @@ class Reach:
         nearest = distance.min(axis=1)
         nearest = nearest[np.isfinite(nearest)]
         reach = float(np.percentile(nearest, _FAR_PERCENTILE)) if len(nearest) else 1.0
-        own = matrix[:, :context]
-        found = cls(kernels, max(reach, 1e-9), own.min(axis=0), own.max(axis=0))
+        contexts = matrix[:, :context]
+        unquantised = cls(kernels, max(reach, 1e-9), contexts.min(axis=0), contexts.max(axis=0))
         if kernels.size < _LARGE:
-            return found
+            return unquantised
         start = kernels.min(axis=0)
         step = np.maximum((kernels.max(axis=0) - start) / _STEPS, np.finfo(np.float32).tiny)
-        return replace(found, kernels=np.rint((kernels - start) / step).astype(np.uint8), start=start, step=step)
+        return replace(unquantised, kernels=np.rint((kernels - start) / step).astype(np.uint8), start=start, step=step)
 
     @property
     def code(self) -> Float64:
@@ -72,8 +72,8 @@ class Reach:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is saved, beside `code_reach`."""
-        found = {"kernels": self.kernels, "low": self.low, "high": self.high}
-        return found if self.kernels.dtype.kind == "f" else {**found, "start": self.start, "step": self.step}
+        arrays = {"kernels": self.kernels, "low": self.low, "high": self.high}
+        return arrays if self.kernels.dtype.kind == "f" else {**arrays, "start": self.start, "step": self.step}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], code_reach: float, *, columns: int, where: str) -> Self:

@@ -136,16 +136,16 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend the file") from error
-    own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
-    found = [kind for kind in own if issubclass(kind, Task)]
-    if len(found) != 1:
-        names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
-        raise TaskError(f"task file {file} defines {len(found)} tasks ({names}); it must define one subclass of Task")
-    task = found[0]()
+    types = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    tasks = [kind for kind in types if issubclass(kind, Task)]
+    if len(tasks) != 1:
+        names = ", ".join(sorted(kind.__name__ for kind in tasks)) or "none"
+        raise TaskError(f"task file {file} defines {len(tasks)} tasks ({names}); it must define one subclass of Task")
+    task = tasks[0]()
     missing = [name for name in ("name", "title") if not hasattr(task, name)]
-    if found[0].load is Task.load and found[0].samples is Task.samples:
+    if tasks[0].load is Task.load and tasks[0].samples is Task.samples:
         missing.append("samples")
     if missing:
-        raise TaskError(f"task file {file}: {found[0].__name__} lacks {', '.join(missing)}. See mirenc.decide.Task")
+        raise TaskError(f"task file {file}: {tasks[0].__name__} lacks {', '.join(missing)}. See mirenc.decide.Task")
     _check_task(task, f"task file {file}")
     return task

@@ -68,12 +68,12 @@ class Space:
     ) -> Self:
         """All combinations of the knobs' values, the last one varying fastest. Raises TaskError: no such default."""
         settings = tuple(itertools.product(*knobs.values()))
-        wanted = tuple(default.get(knob, "") for knob in knobs)
-        if wanted not in settings or set(default) != set(knobs):
+        default_setting = tuple(default.get(knob, "") for knob in knobs)
+        if default_setting not in settings or set(default) != set(knobs):
             raise TaskError(
                 f"default {dict(default)} is not a setting of {', '.join(knobs)}. Give each knob one of its values"
             )
-        return cls(tuple(knobs), settings, settings.index(wanted), missing)
+        return cls(tuple(knobs), settings, settings.index(default_setting), missing)
 
     def __len__(self) -> int:
         return len(self.settings)
@@ -97,14 +97,14 @@ class Space:
     def runs(self, measured: Bool) -> Int64:
         """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""
         count = len(self)
-        own = np.broadcast_to(np.arange(count), measured.shape)
+        numbers = np.broadcast_to(np.arange(count), measured.shape)
         if self.missing == "below":
-            last = np.maximum.accumulate(np.where(measured, own, -1), axis=1)
+            last = np.maximum.accumulate(np.where(measured, numbers, -1), axis=1)
             # Nothing at or below was measured: the least measured one runs.
             instead = np.where(last >= 0, last, np.argmax(measured, axis=1)[:, None])
         else:
             instead = np.full(measured.shape, self.default if self.missing == "default" else -1)
-        return np.where(measured, own, instead).astype(np.int64)
+        return np.where(measured, numbers, instead).astype(np.int64)
 
 
 def setting_name(knobs: Sequence[str], setting: Sequence[Value]) -> str:
@@ -129,8 +129,8 @@ class SettingEncoder:
         """That of spaces of the same knobs. Raises TaskError: other knobs, or words and numbers as values of one."""
         knobs = spaces[0].knobs
         if others := [space.knobs for space in spaces if space.knobs != knobs]:
-            found = f"some samples have the knobs {', '.join(knobs)}, others {', '.join(others[0])}"
-            raise TaskError(f"{found}. Give all samples the same knobs")
+            problem = f"some samples have the knobs {', '.join(knobs)}, others {', '.join(others[0])}"
+            raise TaskError(f"{problem}. Give all samples the same knobs")
         words: dict[str, tuple[str, ...]] = {}
         for place, knob in enumerate(knobs):
             values = {setting[place] for space in spaces for setting in space.settings}

@@ -144,8 +144,8 @@ class CostTarget(Target):
             wins = np.bincount(best[training], minlength=len(self.settings.features))
             votes = np.where(wins > 0, -wins.astype(np.float64), np.inf)
             for name, rank in (("best_single", self.effects(training)), ("majority", votes)):
-                own = np.where(row[test] >= 0, rank[np.maximum(row[test], 0)], np.inf)
-                out[name][test] = _least(own, np.arange(own.shape[1]), self.defaults[test])
+                ranks = np.where(row[test] >= 0, rank[np.maximum(row[test], 0)], np.inf)
+                out[name][test] = _least(ranks, np.arange(ranks.shape[1]), self.defaults[test])
             for size in portfolios:
                 tried = portfolio(np.log(self.values[training]), size)
                 chosen = out.setdefault(f"try_{size}", self.defaults.copy())

@@ -72,8 +72,8 @@ class TaskData:
             words = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[self.target]
             raise TaskError(f"task {task!r} has target {target!r}, and its samples have {words}. Mend the task")
         if space is not None and not (self.shares_space and self.space == space):
-            found = f"the settings of task {task!r} are not those of its samples"
-            raise TaskError(f"{found}. Give the same `space` to the task and to TaskData")
+            problem = f"the settings of task {task!r} are not those of its samples"
+            raise TaskError(f"{problem}. Give the same `space` to the task and to TaskData")
 
     def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
         """The samples of these rows, in this order; the hash says that it is a part."""
@@ -188,8 +188,8 @@ class TaskData:
     def _cost_table(self, costs: Sequence[Costs]) -> Float64:
         """(n, K) costs of samples; settings of one effective setting share its cost."""
         table = np.full((len(self), self.width), np.nan)
-        for row, own in zip(table, costs, strict=True):
-            row[list(own) if isinstance(own, Mapping) else slice(len(own))] = _values(own)
+        for row, cells in zip(table, costs, strict=True):
+            row[list(cells) if isinstance(cells, Mapping) else slice(len(cells))] = _values(cells)
         return np.take_along_axis(table, self._effective, axis=1)
 
     @cached_property
@@ -272,42 +272,42 @@ def _check_costs(sample: Sample, space: Space, where: str) -> None:
     default, count, effective = space.default, len(space), sample.effective
     if effective is not None:
         if len(effective) != count or not all(_is_setting(index, count) for index in effective):
-            wanted = f"give the number of one setting, 0 to {count - 1}, for each of the {count} settings"
-            raise TaskError(f"{where}: effective is {effective}; {wanted}")
+            advice = f"give the number of one setting, 0 to {count - 1}, for each of the {count} settings"
+            raise TaskError(f"{where}: effective is {effective}; {advice}")
         if moved := [index for index in effective if effective[index] != index]:
-            found = f"`effective` maps others to setting {moved[0]}, but setting {moved[0]} to {effective[moved[0]]}"
-            raise TaskError(f"{where}: {found}. A setting that others are mapped to must be mapped to itself")
+            problem = f"`effective` maps others to setting {moved[0]}, but setting {moved[0]} to {effective[moved[0]]}"
+            raise TaskError(f"{where}: {problem}. A setting that others are mapped to must be mapped to itself")
         if len(lost := np.flatnonzero(measured & ~measured[list(effective)])):
-            found = f"setting {lost[0]} has a cost, but `effective` maps it to {effective[lost[0]]}, which has none"
-            raise TaskError(f"{where}: {found}. Give the cost to setting {effective[lost[0]]}")
+            problem = f"setting {lost[0]} has a cost, but `effective` maps it to {effective[lost[0]]}, which has none"
+            raise TaskError(f"{where}: {problem}. Give the cost to setting {effective[lost[0]]}")
         default = effective[default]
     if not measured[default]:
-        found = f"the default {space.names[space.default]!r} has no cost, and speedups are relative to the default"
-        raise TaskError(f"{where}: {found}. Leave the sample out")
+        problem = f"the default {space.names[space.default]!r} has no cost, and speedups are relative to the default"
+        raise TaskError(f"{where}: {problem}. Leave the sample out")
     if sample.reported:
         odd = np.flatnonzero(measured ^ _measured(sample.reported, space, where, "reported cost"))
         if len(odd):
-            what = "a cost but no reported cost" if measured[odd[0]] else "a reported cost but no cost"
-            raise TaskError(f"{where}: setting {space.names[odd[0]]!r} has {what}. Give both, or neither")
+            difference = "a cost but no reported cost" if measured[odd[0]] else "a reported cost but no cost"
+            raise TaskError(f"{where}: setting {space.names[odd[0]]!r} has {difference}. Give both, or neither")
 
 
-def _measured(costs: Costs, space: Space, where: str, what: str) -> Bool:
+def _measured(costs: Costs, space: Space, where: str, quantity: str) -> Bool:
     """(K,) which settings have a cost; costs that do not fit the space are refused."""
     count = len(space)
     if isinstance(costs, Mapping):
         if strange := [index for index in costs if not _is_setting(index, count)]:
-            raise TaskError(f"{where} has a {what} of setting {strange[0]!r}; the space has 0 to {count - 1}")
+            raise TaskError(f"{where} has a {quantity} of setting {strange[0]!r}; the space has 0 to {count - 1}")
     elif len(costs) != count:
         listed = ", ".join(space.names[:_NAMES_SHOWN]) + (" ..." if count > _NAMES_SHOWN else "")
         raise TaskError(
-            f"{where} has {len(costs)} {what}s; its space has {count} settings: {listed}. "
+            f"{where} has {len(costs)} {quantity}s; its space has {count} settings: {listed}. "
             "Give one for each, NaN where it was not measured"
         )
     measured = np.zeros(count, dtype=bool)
     for index, cost in zip(costs if isinstance(costs, Mapping) else range(count), _values(costs), strict=True):
         if not isinstance(cost, Real) or cost <= 0 or math.isinf(cost):
-            found = f"the {what} of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
-            raise TaskError(f"{where}: {found}")
+            problem = f"the {quantity} of {space.names[index]!r} is {cost!r}; a cost is a positive time, or NaN"
+            raise TaskError(f"{where}: {problem}")
         measured[index] = not math.isnan(cost)
     return measured
 

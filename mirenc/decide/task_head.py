@@ -117,9 +117,9 @@ class TaskHead:
         self._check_model(encoder)
         level = task.check_level(level)
         by_name = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
-        whole = context if isinstance(context, tuple) and context else task.context.parse_question(by_name)
-        if whole is not None:
-            task.context.encode(whole)  # before any file is read: an invalid one is so for all regions
+        full_context = context if isinstance(context, tuple) and context else task.context.parse_question(by_name)
+        if full_context is not None:
+            task.context.encode(full_context)  # before any file is read: an invalid one is so for all regions
         module = task.read(encoder, ir)
         regions: list[Region | None] = [None]
         if level != "module":
@@ -129,16 +129,16 @@ class TaskHead:
         if wanted is not None:
             regions = [region for region in regions if region is not None and wanted(region)]
         questions: list[_Question] = [
-            (region, *(task.context.complete(by_name, module, region) if whole is None else (whole, {})))
+            (region, *(task.context.complete(by_name, module, region) if full_context is None else (full_context, {})))
             for region in regions
         ]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
-        asked = [self.quick if self.quick and region and region.symbol in large else self for region in regions]
+        heads = [self.quick if self.quick and region and region.symbol in large else self for region in regions]
         answers = {}
-        for head in dict.fromkeys(asked):  # in the order of the code
-            own = list(compress(questions, [other is head for other in asked]))
-            answers[head] = iter(head._for_code(module, encoder)._answers(module, own, refused))
-        return [answer for head in asked if (answer := next(answers[head])) is not None]
+        for head in dict.fromkeys(heads):  # in the order of the code
+            selected = list(compress(questions, [other is head for other in heads]))
+            answers[head] = iter(head._for_code(module, encoder)._answers(module, selected, refused))
+        return [answer for head in heads if (answer := next(answers[head])) is not None]
 
     def _check_model(self, encoder: Encoder) -> None:
         """Raise HeadError unless this head and those asked in its place take the features of ``encoder``."""
@@ -164,14 +164,14 @@ class TaskHead:
         read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:
             code = [np.zeros(0, dtype=np.float32)] * len(regions)
-        elif all(own is module for own in modules):
+        elif all(part is module for part in modules):
             code = [code_vector(source, parts) for parts in read(module, regions)]
         else:  # each in a module of its own, as in the samples
-            code = [code_vector(source, read(own, [region])[0]) for own, region in zip(modules, regions, strict=True)]
+            code = [code_vector(source, read(part, [region])[0]) for part, region in zip(modules, regions, strict=True)]
         answers: list[Prediction | None] = []
-        for own, vector, question in zip(modules, code, questions, strict=True):
+        for part_module, vector, question in zip(modules, code, questions, strict=True):
             try:
-                answers.append(self._answer(own, vector, *question))
+                answers.append(self._answer(part_module, vector, *question))
             except TaskError as error:
                 if refused is None:
                     raise
@@ -229,16 +229,16 @@ class TaskHead:
             expected = head.expected_ratios(features, views, default=space.default)[0]
         seconds = None
         if self.timer is not None:
-            own = math.exp(self.timer.predict(features)[0]) * expected
-            seconds = dict(zip(compress(space.names, allowed), own[allowed].tolist(), strict=True))
-        whole = bool(allowed.all())
-        if not whole:  # a preference may be 0, and that of a forbidden setting must be less than all others
+            times = math.exp(self.timer.predict(features)[0]) * expected
+            seconds = dict(zip(compress(space.names, allowed), times[allowed].tolist(), strict=True))
+        unrestricted = bool(allowed.all())
+        if not unrestricted:  # a preference may be 0, and that of a forbidden setting must be less than all others
             preference = np.where(allowed, np.maximum(preference, np.finfo(np.float64).tiny), 0.0)
         best = int(preference.argmax())
-        if not whole:
+        if not unrestricted:
             preference, expected = preference / preference.sum(), expected / expected[default]
         # Records are of choices among all settings.
-        record = self.evidence.record(float(preference[best]), default=best == default) if whole else None
+        record = self.evidence.record(float(preference[best]), default=best == default) if unrestricted else None
         slower = record is not None and record.speedup < 1
         constant = self.evidence.constant(space) if self.evidence.constant_pays else default
         taken = constant if allowed[constant] else default
@@ -259,8 +259,8 @@ class TaskHead:
         """Features (1, A + D), views of the settings, the code that each makes (K, ...), and the distance."""
         assert self.setting_encoder is not None
         if space.knobs != self.setting_encoder.knobs:
-            known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
-            raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
+            known, needed = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
+            raise TaskError(f"the head knows knobs {known}, not {needed}. Train a head for them")
         task = self.task
         views = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
         compiled = np.arange(len(space), dtype=np.float64)[:, None]  # not known: each differs from the others
@@ -283,13 +283,13 @@ class TaskHead:
         if 2 <= len(ran) < len(space):
             space = replace(space, settings=tuple(ran), default=ran.index(default) if default in ran else 0)
         permitted, limit = self.task.permitted(space, module, region, context)
-        kept = [setting for setting in permitted if setting not in self.refused]
-        if not kept:
-            asked = ", ".join(setting_name(space.knobs, setting) for setting in permitted)
+        usable = [setting for setting in permitted if setting not in self.refused]
+        if not usable:
+            names = ", ".join(setting_name(space.knobs, setting) for setting in permitted)
             where = f"{self.machine or 'the machine'}, where the head's samples were measured,"
-            found = f"{where} could run none of the allowed settings ({'; '.join(filter(None, (asked, limit)))})"
-            raise TaskError(f"{found}. Measure on a machine that runs one: mirenc measure {self.task.name} -o FOLDER")
-        return kept, limit
+            problem = f"{where} could run none of the allowed settings ({'; '.join(filter(None, (names, limit)))})"
+            raise TaskError(f"{problem}. Measure on a machine that runs one: mirenc measure {self.task.name} -o FOLDER")
+        return usable, limit
 
     @classmethod
     def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> Self:
@@ -310,9 +310,9 @@ class TaskHead:
             description = _Description.model_validate_json(json.dumps(extra), strict=True)
         except ValidationError as error:
             wrong = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
-            what = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
+            details = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
             raise HeadError(
-                f"{folder}: this head belongs to no task, or head.json is damaged ({what}). {_MAKE_ONE}"
+                f"{folder}: this head belongs to no task, or head.json is damaged ({details}). {_MAKE_ONE}"
             ) from None
         task = get_task(description.task) if task is None else task
         if task.name != description.task:
@@ -328,10 +328,10 @@ class TaskHead:
         if description.row not in HEAD_ROWS or not fits:
             raise HeadError(f"{folder}: head.json is damaged. {_MAKE_ONE}")
         space = description.space if task.space is None else None
-        own = task.space or space
-        if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
-            found = f"the head chooses among {head.n_choices_} settings, but the task has {len(own)}"
-            raise HeadError(f"{folder}: {found}. Train a head for the task")
+        used_space = task.space or space
+        if isinstance(head, EnsembleHead) and used_space is not None and head.n_choices_ != len(used_space):
+            mismatch = f"the head chooses among {head.n_choices_} settings, but the task has {len(used_space)}"
+            raise HeadError(f"{folder}: {mismatch}. Train a head for the task")
         timer = None if description.timer is None else unpack(description.timer, arrays, str(folder))
         if timer is not None and (
             not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_
@@ -395,4 +395,4 @@ def _shipped(name: str | Path) -> dict[str, Path]:
     task, _, variant = name.partition(".") if isinstance(name, str) else ("", "", "")
     ahead = variant == "look_ahead"
     heads = ready_heads(get_task(task), look_ahead=ahead) if task in list_tasks() else {}
-    return {own: folder for own, folder in heads.items() if ahead or variant in ("", own)}
+    return {head_variant: folder for head_variant, folder in heads.items() if ahead or variant in ("", head_variant)}

@@ -47,15 +47,15 @@ def is_large(batch: list[Input]) -> bool:
     return len(batch) == 1 and _bytes_of(batch[0]) > _BATCH_BYTES
 
 
-def _bytes_of(one: Input) -> int:
-    if isinstance(one.value, IRModule):
-        return len(one.value.text)
-    if isinstance(one.value, bytes):
-        return len(one.value)
-    if one.part is not None:
-        return one.part.size
+def _bytes_of(source: Input) -> int:
+    if isinstance(source.value, IRModule):
+        return len(source.value.text)
+    if isinstance(source.value, bytes):
+        return len(source.value)
+    if source.part is not None:
+        return source.part.size
     try:
-        size = os.stat(one.value).st_size
-        return size if one.value.endswith(_IR) else max(size, _LEAST_BYTES)
+        size = os.stat(source.value).st_size
+        return size if source.value.endswith(_IR) else max(size, _LEAST_BYTES)
     except (OSError, ValueError):
         return 0  # standard input, or reading it says what is wrong

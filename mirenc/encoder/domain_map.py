@@ -60,8 +60,8 @@ def fit_map(
     """
     check("level", level, _LEVELS)
     alone = isinstance(inputs, (str, bytes, os.PathLike, IRModule))
-    given = [inputs] if alone else inputs
-    vectors, rows, read = domain_vectors(encoder, given, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
+    items = [inputs] if alone else inputs
+    vectors, rows, read = domain_vectors(encoder, items, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
     different = len(np.unique(np.hstack(list(vectors.values())), axis=0))
     if different < MIN_ROWS:
         few = f"{different} different {level}s in {read} files; a map needs at least {MIN_ROWS}, and is good with some"
@@ -92,18 +92,18 @@ def domain_vectors(
 ) -> tuple[dict[str, Float32], Int64, int]:
     """What a map is fitted on: vectors (M, D) by part, not whitened; pairs of rows (P, 2); number of files read."""
     files = list(expand_inputs(inputs, options=encoder.options))
-    partners = _file_pairs([given.name for given in files], pairs)
+    partners = _file_pairs([file.name for file in files], pairs)
     outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
     empty = EmptyInputs(len(files))
-    found = [outcome.embedded(failed or empty.add) for outcome in outcomes]
+    embeddings = [outcome.embedded(failed or empty.add) for outcome in outcomes]
     if empty.empty:
         warnings.warn(empty.line, UnreadableIRWarning, stacklevel=3)
-    read = [embedding for embedding in found if embedding is not None]
+    read = [embedding for embedding in embeddings if embedding is not None]
     vectors = {
         part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(embedding, part) for embedding in read)])
         for part, width in vector_blocks(encoder.files.config, "search", "both").items()
     }
-    return vectors, _row_pairs(found, partners), len(read)
+    return vectors, _row_pairs(embeddings, partners), len(read)
 
 
 def shrinkage_floor(vectors: Floating) -> float:
@@ -143,12 +143,12 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
     return [(place[one], place[other]) for one, other in named]
 
 
-def _row_pairs(found: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> Int64:
+def _row_pairs(embeddings: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> Int64:
     """Pairs of rows of the vectors: functions of two files by their symbols. Shapes: -> (P, 2)."""
-    regions = [[] if embedding is None else embedding.regions for embedding in found]
+    regions = [[] if embedding is None else embedding.regions for embedding in embeddings]
     starts = np.cumsum([0, *map(len, regions)]).tolist()
     rows = []
     for pair in partners:
-        one, other = ({region.symbol: row for row, region in enumerate(regions[of], starts[of])} for of in pair)
-        rows += [(row, other[symbol]) for symbol, row in one.items() if symbol in other]
+        first, second = ({region.symbol: row for row, region in enumerate(regions[of], starts[of])} for of in pair)
+        rows += [(row, second[symbol]) for symbol, row in first.items() if symbol in second]
     return np.array(rows, dtype=np.int64).reshape(-1, 2)

@@ -112,8 +112,8 @@ class Embedding:
 
     def with_rows(self, more: "Embedding") -> "Embedding":
         """The embedding with the rows of another part of the module below its own."""
-        both: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in _ARRAYS}
-        return replace(self, regions=self.regions + more.regions, **both)
+        joined: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in _ARRAYS}
+        return replace(self, regions=self.regions + more.regions, **joined)
 
     def part(self, part: str) -> Float32:
         """The vector for the purpose, or what of it comes from one encoder.

@@ -248,9 +248,9 @@ class Encoder:
         if complaints:
             if error is not None and on_error == "raise" and len(complaints) == len(vectors):
                 raise error  # none has a function body
-            what = f"{len(complaints)} of {len(vectors)} inputs cannot be embedded: {listed(complaints)}"
+            problem = f"{len(complaints)} of {len(vectors)} inputs cannot be embedded: {listed(complaints)}"
             advice = "Leave them out" + (", or set on_error='raise' to stop at the first" if on_error == "skip" else "")
-            warnings.warn(f"{what}. {advice}", UnreadableIRWarning, stacklevel=2)
+            warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=2)
         if single:
             return vectors[0][0] if level == "module" else vectors[0]
         if level != "module" and not alone:

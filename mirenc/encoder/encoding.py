@@ -42,7 +42,7 @@ def statement_vectors(
     """
     if sum(len(sample.node_row) for sample in samples) >= _LARGE:
         give_back()  # of what was read, text and lines are gone by now
-    needed = [needed_texts(runtime.config, sample, own).tolist() for sample, own in zip(samples, pools, strict=True)]
+    needed = [needed_texts(runtime.config, sample, pool).tolist() for sample, pool in zip(samples, pools, strict=True)]
     place = {sample.texts[row]: (sample, row) for sample, rows in zip(samples, needed, strict=True) for row in rows}
     if len(remembered) + len(place) > _REMEMBERED:
         for text in remembered.keys() - place.keys():
@@ -88,12 +88,12 @@ def forward_all(
     most = SLICE if runtime.config.graph.joins else 0
     modules = zip(samples, pools, vectors, strict=True)
     for joined in in_batches(modules, lambda module: len(module[0].node_row), most):
-        some, their_pools, of_texts = zip(*joined, strict=True)
-        if len(some) == 1:
-            yield runtime.forward(some[0], their_pools[0], text_vectors=of_texts[0])
+        members, their_pools, of_texts = zip(*joined, strict=True)
+        if len(members) == 1:
+            yield runtime.forward(members[0], their_pools[0], text_vectors=of_texts[0])
             continue
-        pooled = runtime.forward(*join_samples(some, their_pools), text_vectors=np.concatenate(of_texts))
-        for start, end in itertools.pairwise(starts([own.text.groups for own in their_pools]).tolist()):
+        pooled = runtime.forward(*join_samples(members, their_pools), text_vectors=np.concatenate(of_texts))
+        for start, end in itertools.pairwise(starts([pool.text.groups for pool in their_pools]).tolist()):
             yield Pooled(*(part[start:end] for part in pooled))
 
 
@@ -105,7 +105,7 @@ def join_samples(samples: Sequence[IRSample], pools: Sequence[Pools]) -> tuple[I
     """
     texts = starts([len(sample.texts) for sample in samples]).tolist()
     nodes = starts([len(sample.node_row) for sample in samples]).tolist()
-    groups = starts([own.text.groups for own in pools]).tolist()
+    groups = starts([pool.text.groups for pool in pools]).tolist()
     joined: dict[str, Any] = {"texts": list(itertools.chain.from_iterable(sample.texts for sample in samples))}
     for name in ("text_ids", "text_length", "node_kind", "node_argument", "edge_flow", "edge_position"):
         joined[name] = np.concatenate([getattr(sample, name) for sample in samples])
@@ -113,8 +113,8 @@ def join_samples(samples: Sequence[IRSample], pools: Sequence[Pools]) -> tuple[I
     for name, begins in numbers.items():  # which have an end, too
         shifted = [getattr(sample, name) + np.int32(start) for sample, start in zip(samples, begins, strict=False)]
         joined[name] = np.concatenate(shifted, axis=-1)
-    text = _joined_pool([own.text for own in pools], texts, groups)
-    return IRSample(**joined), Pools(text, _joined_pool([own.graph for own in pools], nodes, groups))
+    text = _joined_pool([pool.text for pool in pools], texts, groups)
+    return IRSample(**joined), Pools(text, _joined_pool([pool.graph for pool in pools], nodes, groups))
 
 
 def _joined_pool(pools: Sequence[Pool], items: Sequence[int], groups: Sequence[int]) -> Pool:

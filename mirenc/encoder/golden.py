@@ -22,9 +22,9 @@ def difference(vectors: ArrayLike, expected: ArrayLike) -> float:
 
     Shapes: two (D,) or (n, D); 0 for no vectors.
     """
-    one, other = (np.asarray(each, dtype=np.float64) for each in (vectors, expected))
-    length = np.maximum(np.linalg.norm(other, axis=-1, keepdims=True), np.finfo(np.float64).tiny)
-    return float((np.abs(one - other) / length).max(initial=0.0))
+    actual, reference = (np.asarray(each, dtype=np.float64) for each in (vectors, expected))
+    length = np.maximum(np.linalg.norm(reference, axis=-1, keepdims=True), np.finfo(np.float64).tiny)
+    return float((np.abs(actual - reference) / length).max(initial=0.0))
 
 
 def write_golden(folder: Path) -> None:

@@ -49,8 +49,8 @@ class EmbedOptions:
         for level in self.levels:
             check("level", level, LEVELS)
         if len(self.levels) > 1 and {"module", "instruction"}.intersection(self.levels):
-            found = f"levels {', '.join(self.levels)} cannot be combined"
-            raise ConfigError(f"{found}; several at once may be: function, loop, block")
+            problem = f"levels {', '.join(self.levels)} cannot be combined"
+            raise ConfigError(f"{problem}; several at once may be: function, loop, block")
         check("purpose", self.purpose, PURPOSES)
 
 

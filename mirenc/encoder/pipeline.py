@@ -100,12 +100,12 @@ class Pipeline:
             embeddings = iter(together)
         outcomes = []
         with one_blas_thread():
-            for one, result in zip(batch, prepared, strict=True):
+            for source, result in zip(batch, prepared, strict=True):
                 embedding = next(embeddings) if isinstance(result, Prepared) else result
                 if isinstance(embedding, MirencError):
-                    outcomes.append(Outcome(one.name, None, embedding))
+                    outcomes.append(Outcome(source.name, None, embedding))
                 else:
-                    outcomes.append(Outcome(one.name, self._whiten(embedding, options), None))
+                    outcomes.append(Outcome(source.name, self._whiten(embedding, options), None))
         return outcomes
 
     # -- the stages ------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class Pipeline:
                 self.runtime, self.cache, samples, pools, advance, remembered=self.remembered
             )  # (U, H) each
             pooled = forward_all(self.runtime, samples, pools, vectors)  # (G, H), (G, D), (G, T) each
-            rows = (part.embedding(own, self._lexicon) for part, own in zip(parts, pooled, strict=True))
+            rows = (part.embedding(values, self._lexicon) for part, values in zip(parts, pooled, strict=True))
             # The rows of what a form's passes deleted stand below those of what they left.
             embeddings = [functools.reduce(Embedding.with_rows, islice(rows, len(module.parts))) for module in modules]
         if self.cache is not None:
@@ -208,8 +208,8 @@ def _load(folder: Path, digest: str, *rest: Any) -> Pipeline:
     return Pipeline(files, NumpyRuntime(files.config, files.weights, threads=1), *rest)
 
 
-def _read(one: Input, options: ReadOptions) -> Content:
-    return one.value if isinstance(one.value, IRModule) else load_input(one, options)
+def _read(source: Input, options: ReadOptions) -> Content:
+    return source.value if isinstance(source.value, IRModule) else load_input(source, options)
 
 
 def _stored_embedding(stored: bytes, content: InputBytes) -> Embedding:

@@ -66,17 +66,17 @@ def prepare(
         deleted = prepare(parts[1], tokenizer, levels, weighting, function=function, spelling=spelling)
     module = parts[0]
     of_levels = [regions_of(module, level, function=function) for level in levels]
-    regions = [region for found in of_levels for region in found.regions]
+    regions = [region for group in of_levels for region in group.regions]
     graph = build_graph(module, normalisation=tokenizer.config.normalisation)
     sample = make_sample(module, tokenizer, graph=graph, spelling=spelling)
     if levels == ("module",) and function is None:
         pools = module_pools(sample, weighting)
         instructions = np.array([module.instruction_count])
     else:
-        starts = np.cumsum([0, *(len(found) for found in of_levels)])
-        row = np.concatenate([found.region + start for found, start in zip(of_levels, starts, strict=False)])  # (P,)
+        starts = np.cumsum([0, *(len(group) for group in of_levels)])
+        row = np.concatenate([group.region + start for group, start in zip(of_levels, starts, strict=False)])  # (P,)
         instructions = np.bincount(row, minlength=len(regions))
-        inside = np.concatenate([found.instruction for found in of_levels])
+        inside = np.concatenate([group.instruction for group in of_levels])
         pools = region_pools(sample, inside, row, len(regions), weighting, reads="instruction" not in levels)
     counts = {
         "functions": len(module.headers),

@@ -196,8 +196,8 @@ class Lexicon:
         if hashes is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
-            whole = self.config.statements and not defines
-            terms = terms_of(text, whole=whole, hide_names=self.hide_names, defines=defines)
+            with_statement = self.config.statements and not defines
+            terms = terms_of(text, whole=with_statement, hide_names=self.hide_names, defines=defines)
             names = np.array([_NAME * is_name for _, is_name in terms], dtype=np.int64)
             hashes = self._memory[key] = _hashes(term for term, _ in terms) | names
         return hashes

@@ -177,8 +177,8 @@ class NumpyLayers:
         mean /= near.edges[:, None].astype(np.float32)
         matrices = np.tensordot(mix, basis, 1)
         for relation in np.unique(near.relation).tolist():
-            own = near.relation == relation
-            base[near.target[own]] += mean[own] @ matrices[relation]  # a node is once in a relation
+            pairs = near.relation == relation
+            base[near.target[pairs]] += mean[pairs] @ matrices[relation]  # a node is once in a relation
         return base
 
 

@@ -132,7 +132,7 @@ class NumpyRuntime:
                 parts = self.config.graph.width // self.config.graph.out
                 counts, layers = pools.counts(sample.node_kind), self._layers["taught"]
                 taught = by_slices(
-                    lambda some: taught_vectors(layers, text[some], graph[some], counts[some], graph_parts=parts),
+                    lambda rows: taught_vectors(layers, text[rows], graph[rows], counts[rows], graph_parts=parts),
                     *(len(text), self.config.taught.width, self.threads),
                 )
         return Pooled(text, graph, taught)

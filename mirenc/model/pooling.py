@@ -44,14 +44,14 @@ class Readout:
     def share(self, x: Float32, row: Integer, group: Int64, weight: Float64, count: Integer) -> Share:
         """The share of some memberships, sorted by group, each of ``count`` equal members. (n, D), four (M,)."""
         start = run_starts(group)
-        own, bounds = group[start], np.append(start, len(group))
+        groups, bounds = group[start], np.append(start, len(group))
         wide: Float64 = x.astype(np.float64)
         mean = segment_sum(weight, row, bounds, wide)
         if not self._sizes:
-            return Share(own, mean, x[:0], mean[:0])
+            return Share(groups, mean, x[:0], mean[:0])
         np.maximum(wide, 0, out=wide)
         total = segment_sum(count.astype(np.float64), row, bounds, wide)
-        return Share(own, mean, segment_max(x[row], start), total)
+        return Share(groups, mean, segment_max(x[row], start), total)
 
     def add(self, share: Share) -> None:
         self._mean[share.own] += share.mean

@@ -56,13 +56,13 @@ class _Neighbours:
     def __init__(self, sample: IRSample, positions: bool, classes: _Classes, layers: int) -> None:
         nodes = len(sample.node_row)
         position = np.minimum(sample.edge_position, LAST_POSITION) if positions else 0
-        forward, own = RELATION_OF[sample.edge_flow, position], np.arange(nodes)
+        forward, node = RELATION_OF[sample.edge_flow, position], np.arange(nodes)
         # Target, relation and source as one number each, so that one sort brings equal edges together.
         bits = nodes.bit_length()
-        key = np.concatenate([*sample.edge_index[::-1], own]) << _RELATION_BITS
+        key = np.concatenate([*sample.edge_index[::-1], node]) << _RELATION_BITS
         key |= np.concatenate([forward, forward + RELATIONS // 2, np.full(nodes, _OWN)])
         key <<= bits
-        key |= np.concatenate([*sample.edge_index, own])
+        key |= np.concatenate([*sample.edge_index, node])
         key.sort(kind="stable")  # edges come in long runs that are in order
         edge = run_starts(key)
         count = np.diff(edge, append=len(key)).astype(np.uint32)
@@ -139,8 +139,8 @@ class RefinedPooling:
         count = len(classes.member)
 
         def share(first: int) -> Share:
-            own = slice(*np.searchsorted(members.item, [first, min(first + SLICE, count)]).tolist())
-            order = own.start + np.argsort(members.group[own], kind="stable")
+            span = slice(*np.searchsorted(members.item, [first, min(first + SLICE, count)]).tolist())
+            order = span.start + np.argsort(members.group[span], kind="stable")
             rows = vectors(slice(first, first + SLICE)) if len(order) else np.zeros((0, self.config.out), np.float32)
             columns = members.group[order], members.weight[order], members.count[order]
             return readout.share(rows, members.item[order] - first, *columns)
@@ -160,7 +160,7 @@ class RefinedPooling:
         state = self.config.first_states(
             *(self._layers, features[row], sample.node_kind[classes.member]),
             np.broadcast_to(argument, sample.node_row.shape)[classes.member],
-            None if statements is None else lambda some: statements[row[some]],
+            None if statements is None else lambda rows: statements[row[rows]],
         )
         slice_of = self._layer(0, state, near)
         for layer in range(1, self.config.layers):
@@ -185,9 +185,9 @@ class RefinedPooling:
         u = by_slices(lambda part: norm(f"{name}.norm", state[part]), len(state), state.shape[1], self.threads)
 
         def after(part: slice) -> Float32:
-            some = nodes[part]
-            message = near.messages(some, u, place, self._matrices[layer])
+            members = nodes[part]
+            message = near.messages(members, u, place, self._matrices[layer])
             message += bias
-            return self.config.next_states(self._layers, name, state[place[some]], message)
+            return self.config.next_states(self._layers, name, state[place[members]], message)
 
         return after

@@ -166,9 +166,9 @@ class IRTokenizer:
         """Read a tokenizer from the JSON text that `save` writes; errors as of `from_file`."""
         try:
             # Our own key stands last: cut off there, 28,000 pieces are parsed by the library alone.
-            own, _, rest = text.rpartition('"mirenc":')
+            library, _, rest = text.rpartition('"mirenc":')
             config = TokenizerConfig.from_dict(json.loads(rest.rstrip().removesuffix("}")), where=where)
-            tokenizer = Tokenizer.from_str(own.rstrip().removesuffix(",") + "}")
+            tokenizer = Tokenizer.from_str(library.rstrip().removesuffix(",") + "}")
         except Exception as error:  # noqa: BLE001 - the tokenizers library raises bare Exception
             advice = "Train one with `mirenc tokenizer train`"
             raise TokenizerError(f"{where}: not a mirenc tokenizer ({error}). {advice}") from None

@@ -37,9 +37,9 @@ def _encoded(config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: 
     inside = np.arange(ids.shape[1]) < length[:, None]
     # Class 0 is that of what lies outside of a text: its state is zero.
     half, classes = config.width // 2, np.zeros((len(ids), ids.shape[1] + config.width - 1), dtype=np.int64)
-    own = classes[:, half : half + ids.shape[1]]
+    inner = classes[:, half : half + ids.shape[1]]
     used, place = np.unique(ids[inside], return_inverse=True)
-    own[inside] = place + 1
+    inner[inside] = place + 1
     state = config.first_states(layers, used)  # (C, channels)
     around = np.lib.stride_tricks.sliding_window_view(classes, config.width, axis=1)
     for block in config.blocks:
@@ -48,11 +48,11 @@ def _encoded(config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: 
         windows = windows[first]
         state = np.concatenate([np.zeros_like(state[:1]), state])
         state = by_slices(_layer(config, layers, block, state, windows), len(windows), state.shape[1], threads)
-        own[inside] = place + 1
+        inner[inside] = place + 1
     state = layers.norm("norm_out", state)
     out = np.empty((len(ids), config.hidden), dtype=np.float32)
     for start, end in itertools.pairwise([*run_starts(length).tolist(), len(length)]):
-        of_tokens = state[own[start:end, : length[start]] - 1]  # (n, length, channels)
+        of_tokens = state[inner[start:end, : length[start]] - 1]  # (n, length, channels)
         out[start:end] = config.pool(layers, of_tokens, None)
     return out
 
@@ -71,8 +71,8 @@ def _layer(
     """What makes the next states of a slice of windows from the states (1 + C, channels) of the classes in them."""
 
     def after(part: slice) -> Float32:
-        some = windows[part].T
-        near = layers.window_sum(f"{block}.depthwise", state, some)
-        return config.next_states(layers, block, state[some[len(some) // 2]], near)
+        columns = windows[part].T
+        near = layers.window_sum(f"{block}.depthwise", state, columns)
+        return config.next_states(layers, block, state[columns[len(columns) // 2]], near)
 
     return after

@@ -89,10 +89,10 @@ def read_answers(
     assert settings is not None
     table, corpus = read_compiled(settings.table), Corpus.load(settings.corpus)
     if corpus.tokenizer.to_json() != tokenizer.to_json():
-        found = (
+        problem = (
             f"answers.corpus: {settings.corpus} was built with another tokenizer than the run's corpus. Build it with"
         )
-        raise ConfigError(f"{found}: mirenc corpus build PIECES -o FOLDER --tokenizer CORPUS/tokenizer.json")
+        raise ConfigError(f"{problem}: mirenc corpus build PIECES -o FOLDER --tokenizer CORPUS/tokenizer.json")
     nodes = corpus.node_count
     module_of = {PurePosixPath(name).stem: number for number, name in enumerate(corpus.names) if nodes[number]}
     rows = np.array([row for row, piece in enumerate(table.pieces) if piece.ir_hash in module_of], dtype=np.int64)
@@ -230,9 +230,9 @@ class Teacher:
     def predict(self, pieces: Int64) -> dict[str, Float32]:
         """What the heads say of some pieces: (n, C) of each kind."""
         taught = []
-        for some in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
-            graphs = self.answers.graphs(some).data(self._device)
-            taught.append(self.taught(torch.from_numpy(some).to(self._device), graphs))
+        for part in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
+            graphs = self.answers.graphs(part).data(self._device)
+            taught.append(self.taught(torch.from_numpy(part).to(self._device), graphs))
         return {kind: head(torch.cat(taught)).cpu().numpy() for kind, head in self._heads.items()}
 
 

@@ -77,9 +77,9 @@ class Sampler:
             programs = functions.programs
             self._projects = [programs[project] for project in sorted(programs.keys() - set(held_out))]
             if not self._projects:
-                found = f"contrast.functions: {config.contrast.functions}: no program of a training project exists in"
+                cause = f"contrast.functions: {config.contrast.functions}: no program of a training project exists in"
                 advice = "Add files of another level, or collect the functions in two forms: mirenc corpus functions"
-                raise ConfigError(f"{found} two forms. {advice} --in-form plain --in-form O2")
+                raise ConfigError(f"{cause} two forms. {advice} --in-form plain --in-form O2")
         for stage in config.stages.keys() - {"mlm", "contrast"}:
             self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 
@@ -140,8 +140,8 @@ class Sampler:
         config, rng = self.config.contrast, self.rng(205, step)
         share = np.sqrt([len(programs) for programs in self._projects])
         pairs = []
-        some = min(config.projects, len(self._projects))
-        for project in rng.choice(len(self._projects), some, replace=False, p=share / share.sum()):
+        count = min(config.projects, len(self._projects))
+        for project in rng.choice(len(self._projects), count, replace=False, p=share / share.sum()):
             programs = self._projects[project]
             for program in rng.choice(len(programs), min(config.batch, len(programs)), replace=False):
                 pairs.append(rng.choice(programs[program], 2, replace=False))
@@ -157,6 +157,6 @@ class Sampler:
             if len(chosen) == batch:
                 break
         if len(chosen) < 2:
-            found = f"{len(chosen)} training module(s) with at most {self.config.max_nodes} nodes"
-            raise ConfigError(f"{found}; two different source files are needed. Raise max_nodes or enlarge the corpus")
+            cause = f"{len(chosen)} training module(s) with at most {self.config.max_nodes} nodes"
+            raise ConfigError(f"{cause}; two different source files are needed. Raise max_nodes or enlarge the corpus")
         return np.array(list(chosen.values()))

@@ -16,8 +16,8 @@ def write(path: Path, payload: dict[str, Any]) -> None:
         with delivered(path) as part, part.open("wb") as stream:  # torch would write the part's name into it
             torch.save(payload, stream)
     except (OSError, RuntimeError) as error:
-        found = f"{path}: cannot write the checkpoint ({str(error).splitlines()[0]}); the one before it is kept"
-        raise ModelError(f"{found}. Make room and type --resume") from None
+        cause = f"{path}: cannot write the checkpoint ({str(error).splitlines()[0]}); the one before it is kept"
+        raise ModelError(f"{cause}. Make room and type --resume") from None
 
 
 def read(path: Path, identity: dict[str, Any], *, device: torch.device) -> dict[str, Any]:

@@ -145,13 +145,13 @@ class FunctionTable:
     def pairs(self, batch: IRData, half: int) -> tuple[Tensor, Tensor]:
         """Groups of functions that the first ``half`` of the modules have, and those of their other forms."""
         key = (batch.function_module % half) * (self.name.max() + 1) + self.name[batch.functions]
-        one, other = ((batch.function_module // half == side).nonzero().squeeze(1) for side in (0, 1))
-        if not len(other):
-            return other, other
-        sorted_keys, order = key[other].sort()
-        at = torch.searchsorted(sorted_keys, key[one]).clamp(max=len(other) - 1)
-        hit = sorted_keys[at] == key[one]
-        return one[hit], other[order[at[hit]]]
+        query, candidate = ((batch.function_module // half == side).nonzero().squeeze(1) for side in (0, 1))
+        if not len(candidate):
+            return candidate, candidate
+        sorted_keys, order = key[candidate].sort()
+        at = torch.searchsorted(sorted_keys, key[query]).clamp(max=len(candidate) - 1)
+        hit = sorted_keys[at] == key[query]
+        return query[hit], candidate[order[at[hit]]]
 
     def alike(self, batch: IRData, one: Tensor, other: Tensor) -> Tensor:
         """Pairs of functions that are no negatives: of one name, or of equal statements in one form. (n,) -> (n, n)."""
@@ -180,8 +180,8 @@ def info_nce(one: Tensor, other: Tensor, scale: Tensor, known: Tensor | None = N
         return scores.sum()
     if known is not None:
         scores = scores.masked_fill(known, -1e4)
-    own = torch.arange(len(one), device=one.device)
-    return 0.5 * (F.cross_entropy(scores, own) + F.cross_entropy(scores.T, own))
+    target = torch.arange(len(one), device=one.device)
+    return 0.5 * (F.cross_entropy(scores, target) + F.cross_entropy(scores.T, target))
 
 
 class ContrastLosses(nn.Module):
@@ -218,20 +218,20 @@ class ContrastLosses(nn.Module):
         """Maps to start from, where the model to start from has none: of the functions of the first steps."""
         if any(not torch.equal(map_.matrix, torch.eye(len(map_.mean)).to(map_.matrix)) for map_ in self._maps.values()):
             return
-        found: list[tuple[Tensor, Tensor, Tensor]] = []
+        samples: list[tuple[Tensor, Tensor, Tensor]] = []
         with torch.no_grad():
             for step in range(_MAP_STEPS):
                 modules, spelling = self._drawn(self._sampler.contrast(step))
                 batch = self._table.batch(modules, spelling)
                 encoded = self._encoded(self._model[0], batch)
-                one, other = self._table.pairs(batch, len(modules) // 2)
-                first = sum(len(text) for text, *_ in found)
-                rows = torch.cat([one, other])
-                pairs = torch.stack([torch.arange(len(one)), torch.arange(len(one), len(rows))], 1) + first
-                found.append((encoded.text[rows].cpu(), encoded.graph[rows].cpu(), pairs))
-        *vectors, both = (torch.cat(parts).numpy() for parts in zip(*found, strict=True))
-        for map_, own in zip(self._maps.values(), vectors, strict=True):
-            mean, matrix = fit_whitening(own, both)
+                query, candidate = self._table.pairs(batch, len(modules) // 2)
+                first = sum(len(text) for text, *_ in samples)
+                rows = torch.cat([query, candidate])
+                pairs = torch.stack([torch.arange(len(query)), torch.arange(len(query), len(rows))], 1) + first
+                samples.append((encoded.text[rows].cpu(), encoded.graph[rows].cpu(), pairs))
+        *vectors, all_pairs = (torch.cat(parts).numpy() for parts in zip(*samples, strict=True))
+        for map_, part_vectors in zip(self._maps.values(), vectors, strict=True):
+            mean, matrix = fit_whitening(part_vectors, all_pairs)
             map_.mean.copy_(torch.from_numpy(mean))
             map_.matrix.copy_(torch.from_numpy(matrix))
 
@@ -252,9 +252,9 @@ class ContrastLosses(nn.Module):
                 for part in torch.split(inside, _TOKENS // width):
                     ids = self._table.padded(batch.texts[part], width)
                     features = features.index_copy(0, part, model.text_features(ids).float())
-                    own = batch.needs_vector[part]
-                    if bool(own.any()):
-                        vectors = vectors.index_copy(0, part[own], model.text.encode(ids[own]).float())
+                    needed = batch.needs_vector[part]
+                    if bool(needed.any()):
+                        vectors = vectors.index_copy(0, part[needed], model.text.encode(ids[needed]).float())
             return model(batch, text_vectors=vectors, text_features=features)
 
     def blocks(self, text: Tensor, graph: Tensor) -> list[Tensor]:
@@ -277,27 +277,27 @@ class ContrastLosses(nn.Module):
         modules, spelling = self._drawn((drawn.modules, drawn.spelling))
         half, batch = len(modules) // 2, table.batch(modules, spelling)
         encoded = self._encoded(model, batch)
-        one, other = table.pairs(batch, half)
-        known = table.alike(batch, one, other)
+        query, candidate = table.pairs(batch, half)
+        known = table.alike(batch, query, candidate)
         blocks, scale = self.blocks(encoded.text, encoded.graph), self.log_scale.exp().clamp(max=_LARGEST_SCALE)
-        found = {
-            name: info_nce(block[one], block[other], scale[number], known)
+        losses = {
+            name: info_nce(block[query], block[candidate], scale[number], known)
             for number, (name, block) in enumerate(zip(BLOCKS, blocks, strict=True))
         }
-        whole = torch.arange(len(batch.functions), batch.groups, device=self.device)
-        found["module"] = info_nce(blocks[2][whole[:half]], blocks[2][whole[half:]], scale[2])
-        text, graph = (vectors[whole[:half]].detach().float() for vectors in (encoded.text, encoded.graph))
+        module_groups = torch.arange(len(batch.functions), batch.groups, device=self.device)
+        losses["module"] = info_nce(blocks[2][module_groups[:half]], blocks[2][module_groups[half:]], scale[2])
+        text, graph = (vectors[module_groups[:half]].detach().float() for vectors in (encoded.text, encoded.graph))
         if half > 1:  # matching needs another program to tell apart
-            found["matching"] = igm_loss(model, text, graph)
-        found["tokens"] = self._tokens(batch, drawn.step)
-        found["edges"] = gae_loss([z.float() for z in encoded.flows], self._edges(batch))
+            losses["matching"] = igm_loss(model, text, graph)
+        losses["tokens"] = self._tokens(batch, drawn.step)
+        losses["edges"] = gae_loss([z.float() for z in encoded.flows], self._edges(batch))
         if self.teacher is not None and drawn.step % _TEACHER_EVERY == 0:
             written = table.batch(modules, torch.full_like(spelling, WRITTEN), definitions=False)
             with torch.no_grad():
                 target = self._encoded(self.teacher, written).taught.float()
             spread = target.std(0).clamp(min=1e-3)
-            found["taught"] = (((encoded.taught.float() - target) / spread) ** 2).mean()
-        return found
+            losses["taught"] = (((encoded.taught.float() - target) / spread) ** 2).mean()
+        return losses
 
     def _tokens(self, batch: IRData, step: int) -> Tensor:
         """Masked tokens of some of the texts."""
@@ -334,11 +334,11 @@ class ContrastLosses(nn.Module):
                 modules = torch.tensor(self._validated[first : first + _VALIDATED], device=self.device).T.flatten()
                 batch = table.batch(modules, torch.full_like(modules, spelling))
                 encoded = self._encoded(model, batch)
-                both = torch.stack(table.pairs(batch, len(modules) // 2))
-                both = both[:, (table.size[batch.functions[both]] >= _LEAST).all(0)]
-                sequence.append(table.sequence[batch.functions[both[1]]])
+                pairs = torch.stack(table.pairs(batch, len(modules) // 2))
+                pairs = pairs[:, (table.size[batch.functions[pairs]] >= _LEAST).all(0)]
+                sequence.append(table.sequence[batch.functions[pairs[1]]])
                 for block, vectors in zip(sides, self.blocks(encoded.text, encoded.graph), strict=True):
-                    for side, groups in zip(block, both, strict=True):
+                    for side, groups in zip(block, pairs, strict=True):
                         side.append(vectors[groups])
             if not sequence or not len(distinct := np.unique(torch.cat(sequence).cpu().numpy(), return_index=True)[1]):
                 continue

@@ -30,9 +30,9 @@ def _device(model: MIREncoder) -> torch.device:
 def check_order(config: ModelConfig, corpus: Corpus) -> None:
     """Refuse, with a `ConfigError`, a model that sees the order of operands on a corpus that has none."""
     if not corpus.ordered and config.graph.positions:
-        found = "the corpus (format 2) has no operand positions and no argument numbers"
+        problem = "the corpus (format 2) has no operand positions and no argument numbers"
         advice = "Build it again with `mirenc corpus build`, or set positions = false in [graph]"
-        raise ConfigError(f"{found}, which this graph encoder needs. {advice}")
+        raise ConfigError(f"{problem}, which this graph encoder needs. {advice}")
 
 
 @torch.no_grad()
@@ -58,8 +58,8 @@ def encode_graphs(model: MIREncoder, data: IRData, texts: FrozenTexts | None = N
 def statement_vectors(model: MIREncoder, corpus: Corpus, rows: Int64) -> Float32:
     """Vectors of some texts. Shapes: (U,) -> (U, H)."""
     parts = [np.zeros((0, model.config.text.hidden), dtype=np.float32)]
-    for some in _slices(rows):
-        ids = torch.from_numpy(corpus.padded_ids(some)).to(_device(model))
+    for part in _slices(rows):
+        ids = torch.from_numpy(corpus.padded_ids(part)).to(_device(model))
         parts.append(model.text.encode_all(ids).float().cpu().numpy())
     return np.concatenate(parts)
 
@@ -117,13 +117,13 @@ class FrozenTexts:
             pooled[module.statement_row] = weighting is not None
         rows = np.flatnonzero(node)
         features = [torch.zeros(0, model.config.text.token_width, device=device)]
-        for some in _slices(rows):
-            ids = torch.from_numpy(corpus.padded_ids(some)).to(device)
-            features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(some))))
+        for part in _slices(rows):
+            ids = torch.from_numpy(corpus.padded_ids(part)).to(device)
+            features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(part))))
         self._features = _table(total, rows, torch.cat(features))
         encoded = np.flatnonzero(needs_vector | pooled)
-        own = statement_vectors(model, corpus, encoded[processes.share(len(encoded))])
-        vectors = processes.join(torch.from_numpy(own).to(device), len(encoded))
+        computed = statement_vectors(model, corpus, encoded[processes.share(len(encoded))])
+        vectors = processes.join(torch.from_numpy(computed).to(device), len(encoded))
         self.means = torch.zeros(len(modules), 0, device=device)
         if weighting is not None:
             self.means = _text_means(corpus, modules, encoded, vectors.cpu().numpy(), weighting).to(device)

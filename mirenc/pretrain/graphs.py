@@ -60,8 +60,8 @@ class Graphs(GraphArrays):
 
 def flow_pairs(data: IRData) -> Pairs:
     """Pairs of nodes to tell apart, by flow: edges (2, P_f) and pairs that are none (2, P_f)."""
-    both = (torch.split(pairs, data.pairs, 1) for pairs in (data.positive_index, data.negative_index))
-    return list(zip(*both, strict=True))
+    by_flow = (torch.split(pairs, data.pairs, 1) for pairs in (data.positive_index, data.negative_index))
+    return list(zip(*by_flow, strict=True))
 
 
 def join_graphs(
@@ -90,8 +90,8 @@ def join_graphs(
     pool = make_pool(np.arange(len(group)), group, len(joined), weighting, key=node_keys(node_row, arrays["node_kind"]))
     # Edges and others, by flow, and of each flow by module.
     drawn: dict[Flow, list[Int64]] = {flow: [np.zeros((2, 2, 0), np.int64)] for flow in Flow}
-    for module, start, own in zip(joined, first, generators, strict=rng is not None):
-        for flow, pairs in zip(Flow, draw_pairs(module, own), strict=True):
+    for module, start, generator in zip(joined, first, generators, strict=rng is not None):
+        for flow, pairs in zip(Flow, draw_pairs(module, generator), strict=True):
             drawn[flow].append(np.stack(pairs) + start)
     by_flow = [np.concatenate(parts, 2, dtype=np.int32) for parts in drawn.values()]
     positive, negative = np.concatenate(by_flow, 2)

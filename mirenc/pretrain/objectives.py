@@ -101,8 +101,8 @@ def igm_loss(model: MIREncoder, text: Tensor, graph: Tensor, *, share: slice = s
     the batch as a negative has the same expectation and less noise.
     """
     batch = graph.shape[0]
-    own = torch.eye(batch, device=graph.device)[share]  # (B', B)
+    diagonal = torch.eye(batch, device=graph.device)[share]  # (B', B)
     rows = text[share]
     logits = model.matching(rows.repeat_interleave(batch, 0), graph.repeat(len(rows), 1)).view(len(rows), batch)
-    positive, negative = (F.softplus(-logits) * own).sum(), (F.softplus(logits) * (1 - own)).sum()
+    positive, negative = (F.softplus(-logits) * diagonal).sum(), (F.softplus(logits) * (1 - diagonal)).sum()
     return 0.5 * (positive / batch + negative / (batch * (batch - 1)))

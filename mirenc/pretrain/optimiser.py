@@ -34,8 +34,8 @@ class Optimiser:
             {"params": [p for p in rest if p.ndim >= 2], "weight_decay": config.weight_decay},
             {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},
         ]
-        groups += [{"params": own, "weight_decay": 0.0, "factor": factor} for own, factor in extra]
-        self.parameters += [parameter for own, _ in extra for parameter in own]
+        groups += [{"params": group, "weight_decay": 0.0, "factor": factor} for group, factor in extra]
+        self.parameters += [parameter for group, _ in extra for parameter in group]
         self._all: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=(0.9, 0.98))]
         if inner:  # updates as large as AdamW's, so that one learning rate serves both
             self._all.append(torch.optim.Muon(inner, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"))
@@ -53,5 +53,5 @@ class Optimiser:
         return [optimiser.state_dict() for optimiser in self._all]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        for optimiser, own in zip(self._all, state, strict=True):
-            optimiser.load_state_dict(own)
+        for optimiser, saved in zip(self._all, state, strict=True):
+            optimiser.load_state_dict(saved)

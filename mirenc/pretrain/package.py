@@ -76,8 +76,8 @@ def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> 
         learned["answers"] = trainer.answers.projects_of(trainer.answers.training)
     if trainer.functions is not None:
         learned["pairs"] = trainer.functions.programs.keys() - trainer.kept_out
-    own = [Source(name, kind, tuple(sorted(projects))) for kind, projects in learned.items() if projects]
-    return (*trainer.ancestry, *own)
+    sources = [Source(name, kind, tuple(sorted(projects))) for kind, projects in learned.items() if projects]
+    return (*trainer.ancestry, *sources)
 
 
 def _retrieval(trainer: Trainer, folder: Path, ir: Path) -> Figures:

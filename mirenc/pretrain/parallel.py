@@ -50,9 +50,9 @@ class Processes:
         """All rows of a batch of ``count`` from the processes' shares, with gradient. Shapes: (B', D) -> (B, D)."""
         if self.count == 1:
             return rows
-        whole = rows.new_zeros(count, rows.shape[1])
-        whole[self.share(count)] = rows
-        return all_reduce(whole)  # type: ignore[no-untyped-call]
+        joined = rows.new_zeros(count, rows.shape[1])
+        joined[self.share(count)] = rows
+        return all_reduce(joined)  # type: ignore[no-untyped-call]
 
     def wait(self) -> None:
         """Until every process is here."""

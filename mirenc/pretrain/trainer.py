@@ -134,9 +134,9 @@ class Trainer:
         encoding.check_order(self.model_config, answers.corpus)
         learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
         for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
-            found = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
+            problem = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
             advice = f"Hold out {project} here, too (held_out = [...]), or start from a model that did not see it"
-            raise ConfigError(f"{found}, so it cannot be held out. {advice}")
+            raise ConfigError(f"{problem}, so it cannot be held out. {advice}")
         width = self.model_config.taught.width
         heads = {kind: nn.Linear(width, len(labels.names)) for kind, labels in answers.labels.items()}
         return answers, nn.ModuleDict(heads).to(self.device)
@@ -191,7 +191,7 @@ class Trainer:
                 seconds, started = time.monotonic() - started, time.monotonic()
                 self.seconds += seconds
                 done, all_items, all_seconds = done + 1, all_items + batch.items, all_seconds + seconds
-                speed, left = all_items / all_seconds, all_seconds / done * (stage.steps - self.step)
+                speed, remaining = all_items / all_seconds, all_seconds / done * (stage.steps - self.step)
                 if step == steps.start:  # it waited for the first batch: no later step counts it
                     done, all_items, all_seconds = 0, 0, 0.0
                 if board is not None and step % _LOG_EVERY == 0:
@@ -200,7 +200,7 @@ class Trainer:
                     times = {"seconds": round(self.seconds, 1), "items_per_second": round(speed)}
                     self._log({"stage": name, "step": step, "loss": round(loss, 5), **times})
                 if self.report is not None:
-                    self.report(StepReport(name, self.step, stage.steps, loss, batch.items, seconds, speed, left))
+                    self.report(StepReport(name, self.step, stage.steps, loss, batch.items, seconds, speed, remaining))
                 if contrast is not None and self.step in (stage.steps, *checkpoints):
                     self.recall = contrast.validate()
                     self._log({"stage": name, "step": step, "recall_at_1": self.recall})
@@ -223,10 +223,10 @@ class Trainer:
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
         optimiser.step(rate)
         # Last of all: a GPU is waited for here, when it has all of the step to do.
-        if math.isfinite(whole := float(self.processes.total(loss))):
-            return whole
-        found = f"the {losses.stage} loss is {whole} at step {step}; the last checkpoint is kept in {self.folder}"
-        raise ModelError(f"{found}. Lower the learning rate and start in another folder")
+        if math.isfinite(total := float(self.processes.total(loss))):
+            return total
+        problem = f"the {losses.stage} loss is {total} at step {step}; the last checkpoint is kept in {self.folder}"
+        raise ModelError(f"{problem}. Lower the learning rate and start in another folder")
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have been made with for this run to go on from it."""
@@ -298,21 +298,21 @@ def _start_from(
     assert config.start_from is not None
     files = load_files(config.start_from)
     if tokenizer.to_json() != files.tokenizer.to_json():
-        found = f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model"
-        raise ConfigError(f"{found} knows. Build it with: mirenc corpus build ... --tokenizer {config.start_from}")
-    own, other = model.config, files.config
-    if own.text != other.text:
+        cause = f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model"
+        raise ConfigError(f"{cause} knows. Build it with: mirenc corpus build ... --tokenizer {config.start_from}")
+    target, other = model.config, files.config
+    if target.text != other.text:
         presets = [key for key, config in PRESETS.items() if config.text == other.text]
         hint = f'Set preset = "{presets[0]}"' if presets else "Give the run its [text] table"
         raise ConfigError(f"start_from: {files.name} has another text encoder than this run. {hint}")
     taken, part = ["text", "mlm"], {"part": "text"}
-    if (own.graph, own.matching) == (other.graph, other.matching):
+    if (target.graph, target.matching) == (other.graph, other.matching):
         # A trunk takes the graph's vectors; a model without one is a start for a model with one.
-        taken, part = [*taken, "graph", "matching", *(["taught"] if own.taught == other.taught else [])], {}
-        if config.contrast.steps and own.pooling.whiten and other.pooling.whiten:
+        taken, part = [*taken, "graph", "matching", *(["taught"] if target.taught == other.taught else [])], {}
+        if config.contrast.steps and target.pooling.whiten and other.pooling.whiten:
             taken += ["whiten_text", "whiten_graph"]
-        if config.preset == "start" and own.lexical == other.lexical:
+        if config.preset == "start" and target.lexical == other.lexical:
             taken += ["lexical_idf", "whiten_lexical"]
-    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
-    model.load_state_dict(kept, strict=False)
+    state = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
+    model.load_state_dict(state, strict=False)
     return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

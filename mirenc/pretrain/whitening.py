@@ -99,12 +99,12 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
     if (Path(domain.folder) / "corpus.json").is_file():
         corpus = Corpus.load(domain.folder)
         if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
-            found = f"domain {domain.folder}: its corpus was built with another tokenizer than the run's corpus"
-            raise ConfigError(f"{found}. Build it with: mirenc corpus build ... --tokenizer MODEL")
+            problem = f"domain {domain.folder}: its corpus was built with another tokenizer than the run's corpus"
+            raise ConfigError(f"{problem}. Build it with: mirenc corpus build ... --tokenizer MODEL")
         allowed = np.flatnonzero([project not in trainer.kept_out for project in corpus.projects])
         if not len(allowed):
-            found = f"domain {domain.folder}: the run holds out all of its projects"
-            raise ConfigError(f"{found}. Give another corpus")
+            problem = f"domain {domain.folder}: the run holds out all of its projects"
+            raise ConfigError(f"{problem}. Give another corpus")
         return _corpus_rows(trainer, corpus, allowed, paired=domain.pairs)
     state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
@@ -118,8 +118,8 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
         encoder, inputs, "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
     )
     if not len(vectors["text"]):
-        found = f"domain {domain.folder}: no {domain.level} in it is usable (can be read, and is not held out)"
-        raise ConfigError(f"{found}. Give a folder of IR or a corpus")
+        problem = f"domain {domain.folder}: no {domain.level} in it is usable (can be read, and is not held out)"
+        raise ConfigError(f"{problem}. Give a folder of IR or a corpus")
     return {part: (each, pairs) for part, each in vectors.items()}, {project_of[file] for file in inputs}
 
 

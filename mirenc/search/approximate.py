@@ -93,9 +93,9 @@ def _graph_sum(file: Path, shape: tuple[int, int]) -> int:
     return total
 
 
-def _unusable(file: Path, what: str) -> IRFileError:
+def _unusable(file: Path, problem: str) -> IRFileError:
     remove = f"rm {'-r ' if file.is_dir() else ''}{shlex.quote(os.fspath(file))}"
-    return IRFileError(f"{file}: {what}. To have the index made anew, move this file away, or type: {remove}")
+    return IRFileError(f"{file}: {problem}. To have the index made anew, move this file away, or type: {remove}")
 
 
 def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
@@ -103,9 +103,9 @@ def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
 
     It may, rarely, find fewer than k. Ties are in the order of their rows.
     """
-    found = index.search(_bytes(np.asarray(queries, dtype=np.float32)), min(k, len(index)))
-    keys, distances = np.atleast_2d(found.keys), np.atleast_2d(found.distances)
-    counts: Any = getattr(found, "counts", keys.shape[1])  # results of a single query have no counts, and are complete
+    result = index.search(_bytes(np.asarray(queries, dtype=np.float32)), min(k, len(index)))
+    keys, distances = np.atleast_2d(result.keys), np.atleast_2d(result.distances)
+    counts: Any = getattr(result, "counts", keys.shape[1])  # results of a single query have no counts, and are complete
     keys, distances = keys[:, : np.min(counts)].astype(np.int64), distances[:, : np.min(counts)]
     order = np.lexsort((keys, distances))  # (q, k)
     return np.take_along_axis(keys, order, 1), 1 - np.take_along_axis(distances, order, 1)

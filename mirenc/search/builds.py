@@ -92,12 +92,12 @@ class Build:
 
         With ``hide_names`` only callees in its own file.
         """
-        file, found = int(self.side.file[row]), {}
+        file, names = int(self.side.file[row]), {}
         for symbol, shown in self.functions[row].calls.items():
             callee = self.row.get((file, symbol), -1)
             if callee >= 0 or not hide_names:
-                found[renamed.get(callee, symbol)] = shown
-        return found
+                names[renamed.get(callee, symbol)] = shown
+        return names
 
     def refers_to(self, row: int, renamed: Mapping[int, str]) -> list[str]:
         """Symbols of the functions that a function refers to, in order; ``renamed`` as in `calls`."""
@@ -133,8 +133,8 @@ def read_builds(
     """
     read = []
     with progress_bar("reading", sum(len(inputs) for _, inputs in builds), show=progress) as advance:
-        for given, inputs in builds:
-            read.append(list(_read(given, inputs, encoder, engine, failed, warn, advance)))
+        for path, inputs in builds:
+            read.append(list(_read(path, inputs, encoder, engine, failed, warn, advance)))
     return [_with_vectors(files, encoder, form or _usual_form(read), failed, progress) for files in read]
 
 
@@ -147,7 +147,7 @@ def _usual_form(builds: Iterable[list[_File]]) -> Form:
 
 
 def _read(
-    given: str,
+    path: str,
     inputs: Iterable[Input],
     encoder: Encoder,
     engine: Engine,
@@ -156,28 +156,28 @@ def _read(
     advance: Callable[[], object],
 ) -> Iterator[_File]:
     options = replace(encoder.options, form="plain")
-    for one in inputs:
+    for source in inputs:
         advance()
-        name = os.path.relpath(one.name, given)
+        name = os.path.relpath(source.name, path)
         # A module of a build that is one archive; archives in a folder may have members of the same name.
-        if one.part is not None and name.split(os.sep)[0] in (os.curdir, os.pardir):
-            name = one.part.label or name
+        if source.part is not None and name.split(os.sep)[0] in (os.curdir, os.pardir):
+            name = source.part.label or name
         try:
-            with one_input(one.name, "read"):
-                loaded = load_input(one, options)
+            with one_input(source.name, "read"):
+                loaded = load_input(source, options)
                 module = module_of(loaded, options)
             try:
                 sizes = _sizes(engine, loaded.data, module)
             except (ForeignIRError, IRParseError, PassError) as error:
-                warn(f"{one.name}: no sizes: {error}")
+                warn(f"{source.name}: no sizes: {error}")
                 sizes = {}
-            with one_input(one.name, "compared"):
+            with one_input(source.name, "compared"):
                 functions = list(functions_of(name, module, sizes))
         except MirencError as error:
             failed(error)
             continue
         # With the data in it, so that a source is not compiled twice, nor standard input read twice.
-        yield _File(name, Input(one.name, loaded.data), functions, levels_of_functions(module))
+        yield _File(name, Input(source.name, loaded.data), functions, levels_of_functions(module))
 
 
 def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
@@ -195,13 +195,13 @@ def functions_of(file: str, module: IRModule, sizes: Mapping[str, int]) -> Itera
     arrays, places, codes = module.arrays, Places(module), codes_of(module)
     loops = Counter(find_loops(module).function.tolist())
     wide = np.array([bool(_VECTOR.search(form.statement)) for form in module.forms])[arrays.form]
-    for one, region in zip(module.defined_functions, regions_of(module, "function").regions, strict=True):
-        head, inside = one.header, slice(one.header.first, one.header.last)
+    for body, region in zip(module.defined_functions, regions_of(module, "function").regions, strict=True):
+        head, inside = body.header, slice(body.header.first, body.header.last)
         yield Function(
             *(file, region.name, region.symbol, region.file, region.line, sizes.get(object_name(region.symbol))),
-            *(head.last - head.first, head.last_block - head.first_block, loops[one.index], int(wide[inside].sum())),
+            *(head.last - head.first, head.last_block - head.first_block, loops[body.index], int(wide[inside].sum())),
             _called(module, head),
-            places.inlined(one.index),
+            places.inlined(body.index),
             next(codes),
         )
 
@@ -249,9 +249,9 @@ def _with_vectors(
                 continue
             row = {one.symbol: len(functions) + place for place, one in enumerate(file.functions)}
             for part in parts:
-                for one in part.defined_functions:
-                    callees = _called(part, one.header) if one.name in row else {}
-                    calls += [(row[one.name], row[symbol]) for symbol in callees if symbol in row]
+                for function in part.defined_functions:
+                    callees = _called(part, function.header) if function.name in row else {}
+                    calls += [(row[function.name], row[symbol]) for symbol in callees if symbol in row]
             owner += [number] * len(file.functions)
             functions += file.functions
             vectors.append(embedding.vector[rows])

@@ -92,5 +92,5 @@ def features_of(cosines: ArrayLike, rows: int, instructions: ArrayLike) -> Float
 def probability(features: Float64, weights: ArrayLike) -> Float64:
     """1 / (1 + exp(-(features . coefficients + intercept))). Shapes: (q, 4), (5,) -> (q,)."""
     coefficients = np.asarray(weights, dtype=np.float64)
-    found: Float64 = 1 / (1 + np.exp(-(features @ coefficients[:-1] + coefficients[-1])))
-    return found
+    chances: Float64 = 1 / (1 + np.exp(-(features @ coefficients[:-1] + coefficients[-1])))
+    return chances

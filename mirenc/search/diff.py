@@ -34,9 +34,9 @@ class Change:
     @property
     def either(self) -> Function:
         """The function in NEW, or in OLD if NEW lacks it."""
-        one = self.new or self.old
-        assert one is not None
-        return one
+        function = self.new or self.old
+        assert function is not None
+        return function
 
     @property
     def bytes(self) -> int | None:
@@ -69,8 +69,8 @@ def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Cha
     keys: list[Callable[[Function], object]]
     keys = [lambda one: (one.file, one.symbol), lambda one: one.symbol, lambda one: one.name]
     for key in [] if hide_names else keys:
-        left = np.setdiff1d(np.arange(len(new.functions)), partner)
-        mine, theirs = _once(old, np.flatnonzero(partner < 0), key), _once(new, left, key)
+        unpaired = np.setdiff1d(np.arange(len(new.functions)), partner)
+        mine, theirs = _once(old, np.flatnonzero(partner < 0), key), _once(new, unpaired, key)
         for word in mine.keys() & theirs.keys():
             partner[mine[word]] = theirs[word]
     partner = paired(old.side, new.side, partner)
@@ -78,18 +78,18 @@ def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Cha
     alike = dict(zip(rows.tolist(), cosines(old.side, new.side, rows, partner[rows]).tolist(), strict=True))
     renamed = {row: new.functions[partner[row]].symbol for row in alike}
     changes = []
-    for row, (one, at) in enumerate(zip(old.functions, partner.tolist(), strict=True)):
+    for row, (function, at) in enumerate(zip(old.functions, partner.tolist(), strict=True)):
         if at < 0:
-            changes.append(Change(one, None))
+            changes.append(Change(function, None))
             continue
         other = new.functions[at]
         refers = old.refers_to(row, renamed) == new.refers_to(at, {})
         differ = [] if refers else ["other functions are referred to"]
-        differ += _differences(one.code, other.code)
+        differ += _differences(function.code, other.code)
         calls = old.calls(row, renamed, hide_names), new.calls(at, {}, hide_names)
         # Counts and calls are more specific than the fact that the code differs.
-        why = [*_why(one, other, *calls)] or differ or ([] if one.bytes == other.bytes else ["the same IR"])
-        changes.append(Change(one, other, alike[row], tuple(why), same_code=not differ))
+        why = [*_why(function, other, *calls)] or differ or ([] if function.bytes == other.bytes else ["the same IR"])
+        changes.append(Change(function, other, alike[row], tuple(why), same_code=not differ))
     alone = np.setdiff1d(np.arange(len(new.functions)), partner)
     return changes + [Change(None, new.functions[at]) for at in alone.tolist()]
 

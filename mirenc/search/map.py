@@ -51,14 +51,14 @@ def draw_map(
     Raises ConfigError: fewer than two rows. Importing this module raises MissingExtraError: no plotly or scikit-learn.
     """
     if len(table) < 2:
-        found = f"{name}: a map needs at least two points, and there is only {len(table)} {table.level}"
-        raise ConfigError(f"{found}. Give more files or a finer level (--level)")
+        problem = f"{name}: a map needs at least two points, and there is only {len(table)} {table.level}"
+        raise ConfigError(f"{problem}. Give more files or a finer level (--level)")
     rows = np.sort(np.random.default_rng(0).permutation(len(table))[:most])
     drawn = np.asarray(table.vectors[rows])
     near, cosines = _others(drawn, np.arange(len(rows)), drawn, 3 * _PERPLEXITY + 1)
     places, k = _spread(_places(drawn, near, cosines)).round(4), min(10, len(rows) - 1)
     here = NearestNeighbors(n_neighbors=k).fit(places).kneighbors(return_distance=False)  # (n, k), itself left out
-    kept = (here[:, :, None] == near[:, None, :k]).any(axis=2).sum(axis=1).mean()
+    mean_kept = (here[:, :, None] == near[:, None, :k]).any(axis=2).sum(axis=1).mean()
     if len(rows) < len(table):
         near, cosines = _others(drawn, rows, table.vectors, _SHOWN)
     paths, tops = _paths([source["file"] for source in table.sources])
@@ -88,7 +88,7 @@ def draw_map(
         level=maker.level,
         k=str(k),
         few=json.dumps(len(rows) < _FEW),
-        kept=f"{kept:.1f}",
+        kept=f"{mean_kept:.1f}",
         all=f"{len(table):,}",
         right="" if sure(1) is None else _RIGHT,
         plotly=get_plotlyjs(),
@@ -117,8 +117,8 @@ def _places(vectors: Float32, near: Int64, cosines: Float32) -> Float32:
     starts = np.arange(count + 1) * columns.shape[1]
     graph = csr_array((distances.ravel(), columns.ravel(), starts), shape=(count, count))
     begin = 1e-4 * flat / max(flat[:, 0].std(), 1e-12)
-    how = {"perplexity": min(_PERPLEXITY, (count - 1) / 3), "metric": "precomputed", "init": begin, **_TSNE_OPTIONS}
-    return TSNE(**how, random_state=0).fit_transform(graph)
+    options = {"perplexity": min(_PERPLEXITY, (count - 1) / 3), "metric": "precomputed", "init": begin, **_TSNE_OPTIONS}
+    return TSNE(**options, random_state=0).fit_transform(graph)
 
 
 def _spread(places: Float32) -> Float32:

@@ -68,8 +68,8 @@ def queries_of(
             if wanted and whole_files:
                 rows = [row for row in rows if wanted.search(regions[row].symbol) or wanted.search(regions[row].name)]
             if rows:
-                own, sizes = [regions[row] for row in rows], embedding.sizes[rows, 2]
-                yield FileQueries(outcome.name, own, sizes, every[rows], every)
+                chosen, sizes = [regions[row] for row in rows], embedding.sizes[rows, 2]
+                yield FileQueries(outcome.name, chosen, sizes, every[rows], every)
 
 
 def nearest_of_files(
@@ -81,11 +81,11 @@ def nearest_of_files(
     """
     for batch in in_batches(queries, lambda file: len(file.beside), _BATCH):
         if by_file:
-            found = rerank_files([(file.vectors, file.beside) for file in batch], table, k)
+            results = rerank_files([(file.vectors, file.beside) for file in batch], table, k)
         elif approximate:
-            found = [nearest_approximate(file.vectors, table.vectors, max(k, _MIN_APPROXIMATE)) for file in batch]
+            results = [nearest_approximate(file.vectors, table.vectors, max(k, _MIN_APPROXIMATE)) for file in batch]
         else:
             ends = np.cumsum([len(file.vectors) for file in batch])[:-1]
-            both = nearest(np.concatenate([file.vectors for file in batch]), table.vectors, k)
-            found = [*zip(*(np.split(array, ends) for array in both), strict=True)]
-        yield from zip(batch, found, strict=True)
+            arrays = nearest(np.concatenate([file.vectors for file in batch]), table.vectors, k)
+            results = [*zip(*(np.split(array, ends) for array in arrays), strict=True)]
+        yield from zip(batch, results, strict=True)

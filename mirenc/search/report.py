@@ -193,7 +193,7 @@ def _code(text: str) -> str:
 
 def _text(text: str) -> str:
     """``text`` as Markdown that shows it as it is."""
-    escaped = _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), _arrows(text))
+    escaped = _MARKUP.sub(lambda match: "".join(f"&#{ord(c)};" for c in match[0]), _arrows(text))
     return escaped.replace("&#64;", "&#64;&#8288;")  # a word joiner: nobody is mentioned
 
 
@@ -247,8 +247,8 @@ def _html_row(row: Row, longest: int, short: dict[str, str]) -> str:
 
 def _html_name(name: str, short: dict[str, str]) -> str:
     """A long name is shortened, and a click shows the whole."""
-    whole = _arrows(name)
-    code = f"<code>{escape(short[whole])}</code>"
-    if short[whole] == whole:
+    full = _arrows(name)
+    code = f"<code>{escape(short[full])}</code>"
+    if short[full] == full:
         return code
-    return f'<details><summary title="Show the whole name">{code}</summary><code>{escape(whole)}</code></details>'
+    return f'<details><summary title="Show the whole name">{code}</summary><code>{escape(full)}</code></details>'

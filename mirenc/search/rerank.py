@@ -35,13 +35,13 @@ def rerank_files(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTabl
     """`rerank` for several files, each a pair of ``queries`` and ``beside``: the table is read once for all."""
     unit_queries = [_unit(queries) for queries, _ in files]
     ends = np.cumsum([len(queries) for queries in unit_queries])[:-1]
-    found = nearest(np.concatenate(unit_queries), table.vectors, max(k, _CANDIDATES))
+    candidates = nearest(np.concatenate(unit_queries), table.vectors, max(k, _CANDIDATES))
     # In chunks, as the vectors may be mapped from a file.
     chunks = [_unit(table.vectors[at : at + _CHUNK]).sum(0) for at in range(0, len(table.vectors), _CHUNK)]
     mean, source = np.sum(chunks, axis=0) / len(table.vectors), np.asarray(table.source_row)
     by_file = np.argsort(source, kind="stable")
     results = []
-    rows_and_cosines = (np.split(array, ends) for array in found)
+    rows_and_cosines = (np.split(array, ends) for array in candidates)
     for queries, (_, beside), rows, cosines in zip(unit_queries, files, *rows_and_cosines, strict=True):
         mine = rest_of_file(queries, np.full(queries.shape, (_unit(beside) - mean).sum(0)), mean)
         sum_of: dict[int, Float64] = {}  # by file: the functions of a file are near those of few others

@@ -178,8 +178,8 @@ class VectorTable:
             return
         again = f"mirenc embed FOLDER --level {maker.level} -o {where}"
         if form is not None:
-            found = f"{where} holds vectors of the form {maker.form}, not {form}"
-            raise ModelError(f"{found}. Embed the files again: {again} --form {form}")
+            problem = f"{where} holds vectors of the form {maker.form}, not {form}"
+            raise ModelError(f"{problem}. Embed the files again: {again} --form {form}")
         raise ModelError(
             f"{where} holds vectors of unchanged IR (form plain). With these, code of builds at other levels is found "
             f"less often than with the form {usual}, which is now the default. Embed the files again: {again}. "
@@ -222,9 +222,9 @@ def index(
     names a better one for the level.
     """
     if encoder.name == DEFAULT_MODEL != (best := search_model(level, purpose)):
-        found = f"{best} was trained to find functions that another compiler or level compiled, and finds more of them"
-        found += f" than {encoder.name}"
-        warnings.warn(f"{found}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
+        cause = f"{best} was trained to find functions that another compiler or level compiled, and finds more of them"
+        problem += f" than {encoder.name}"
+        warnings.warn(f"{problem}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     paths = (path if isinstance(path, Input) else Path(path) for path in several)
     files = list(expand_inputs(paths, options=encoder.options))

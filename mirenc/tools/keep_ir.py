@@ -52,9 +52,9 @@ def run_compiler(words: Sequence[str]) -> NoReturn:
         compiler, calls = [], []
         _warn(command[-1], error)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    for call, made in calls if code == 0 else ():
+    for call, output in calls if code == 0 else ():
         try:
-            _keep(compiler, call, made)
+            _keep(compiler, call, output)
         except Exception as error:  # noqa: BLE001 - as above
             _warn(call.source, error)
     sys.exit(code if code >= 0 else 128 - code)
@@ -67,7 +67,7 @@ def _may_compile(word: str) -> bool:
     return word[:1] == "@" or word[:2] in ("-", "-x") or bool(language_of(word) or command_for(word))
 
 
-def _keep(compiler: list[str], call: Command, made: Path) -> None:
+def _keep(compiler: list[str], call: Command, output: Path) -> None:
     """Write the IR of one source. Raises MirencError, OSError and others: it cannot be made."""
     import re
 
@@ -75,9 +75,9 @@ def _keep(compiler: list[str], call: Command, made: Path) -> None:
     from mirenc.llvm.inputs.languages import command_for
 
     other = None if call.language else command_for(call.file)
-    if any(re.match(_TRIALS, str(path)) for path in (made, call.file)) or not (call.language or other):
+    if any(re.match(_TRIALS, str(path)) for path in (output, call.file)) or not (call.language or other):
         return  # no IR is wanted, or it is an object, a library, assembly or a header
-    ir = _place_of(made)
+    ir = _place_of(output)
     ir.unlink(missing_ok=True)  # it would be that of another source, if what follows fails
     if other:
         raise CompileError(f"{other[0]} is not compiled here. Type: {other[1]}")
@@ -99,22 +99,22 @@ def _keep(compiler: list[str], call: Command, made: Path) -> None:
             os.unlink(part)
 
 
-def _place_of(made: Path) -> Path:
+def _place_of(output: Path) -> Path:
     """Where the IR of an object lies. Raises ConfigError: the folder for IR has no absolute path."""
-    if made.parent.name == ".libs":  # libtool compiles twice: for libraries that are shared, and for others
-        made = made.parent.parent / made.name
+    if output.parent.name == ".libs":  # libtool compiles twice: for libraries that are shared, and for others
+        output = output.parent.parent / output.name
     folder = os.environ.get(FOLDER, "")
     if not folder:
-        return made.with_name(f"{made.name}.bc")
+        return output.with_name(f"{output.name}.bc")
     if not os.path.isabs(folder):
         from mirenc.base.errors import ConfigError
 
         raise ConfigError(f"{FOLDER}={folder} has another meaning in each folder. Give an absolute path")
     above, own = os.path.split(folder.rstrip("/"))
-    below = os.path.relpath(made, above)
+    below = os.path.relpath(output, above)
     # Nothing is compiled in the folder for IR itself, so a path that begins with its name is no other object's.
-    below = f"{own}{os.path.normpath(made)}" if below.startswith(os.pardir) else below
-    return type(made)(folder, f"{below}.bc")
+    below = f"{own}{os.path.normpath(output)}" if below.startswith(os.pardir) else below
+    return type(output)(folder, f"{below}.bc")
 
 
 def _compile(compiler: Sequence[str], call: Command, part: str) -> None:

@@ -111,8 +111,8 @@ def read_code(
     symbol = called[0].symbol
     alone = dict(extract_functions(text)).get(symbol)
     if alone is None:
-        found = f"{function!r} takes the address of another function's block, so it cannot be compiled alone"
-        raise TaskError(f"{source.name}: {found}. Leave --function out")
+        problem = f"{function!r} takes the address of another function's block, so it cannot be compiled alone"
+        raise TaskError(f"{source.name}: {problem}. Leave --function out")
     part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
     return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(alone, source.name))
 
@@ -144,8 +144,8 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     """
     words = list(attributes_of(text))
     if (added := _ADDED.search(text)) or any("sanitize" in attributes for attributes in words):
-        asked = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
-        by = asked[added.lastgroup or ""] if added else "-fsanitize"
+        option_of = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
+        by = option_of[added.lastgroup or ""] if added else "-fsanitize"
         raise ForeignIRError(
             f"{name}: clang instruments this code with passes that no list contains, so the result would lack the "
             f"instrumentation. Compile without {by}"
@@ -154,14 +154,14 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     moderate = sum("optsize" in attributes and "minsize" not in attributes for attributes in words)
     plain = total - untouched - sum(bool(attributes & {"minsize", "optsize"}) for attributes in words)
     if is_left_alone(text):
-        found = "every function is marked optnone, as -O0 does, so passes leave them alone"
-        raise ForeignIRError(f"{name}: {found}. {_HOW}")
+        problem = "every function is marked optnone, as -O0 does, so passes leave them alone"
+        raise ForeignIRError(f"{name}: {problem}. {_HOW}")
     remarks = []
     if untouched:
         remarks.append(f"{untouched} of {total} functions are marked optnone: passes leave them alone")
     if plain > 0:
-        found = f"{plain} of {total} functions say neither minsize nor optsize"
-        remarks.append(f"{found}: -Oz of this IR is the weak baseline. {_HOW}")
+        problem = f"{plain} of {total} functions say neither minsize nor optsize"
+        remarks.append(f"{problem}: -Oz of this IR is the weak baseline. {_HOW}")
     if moderate:  # zig cc takes -Oz for -Os
         remarks.append(f"{moderate} of {total} functions say optsize without minsize, as at -Os. {_HOW}")
     return tuple(remarks)
@@ -212,8 +212,8 @@ def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
         raise HeadError(f"a head for {head.task.name} has no pass lists. Type: mirenc fit {TASK} -o FOLDER")
     if count < 1:
         raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
-    found = [str(pipeline) for (pipeline,) in head.space.settings if pipeline != level("Oz")][:count]
-    return (*(FixedList(pipeline, f"found in training, {rank}") for rank, pipeline in enumerate(found, 1)), *IDEAS)
+    pipelines = [str(pipeline) for (pipeline,) in head.space.settings if pipeline != level("Oz")][:count]
+    return (*(FixedList(pipeline, f"found in training, {rank}") for rank, pipeline in enumerate(pipelines, 1)), *IDEAS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,12 +96,12 @@ def read_table(folder: Path, name: str, needed: Sequence[str] = ()) -> list[dict
     if doubled := [column for column in columns if columns.count(column) > 1]:
         raise DatasetError(f"{path}: column {doubled[0]!r} occurs twice in the header. Rename one of them")
     if missing := [column for column in needed if column not in columns]:
-        how = f"To compare it with what was published, type: mirenc datasets verify {folder.name}"
-        raise TaskError(f"{name}: no column {', '.join(map(repr, missing))}. {how}")
+        advice = f"To compare it with what was published, type: mirenc datasets verify {folder.name}"
+        raise TaskError(f"{name}: no column {', '.join(map(repr, missing))}. {advice}")
     for line, row in rows:
         if len(row) != len(columns):
-            found = f"{len(row)} fields, the header has {len(columns)}"
-            raise DatasetError(f"{path}, line {line}: {found}. Mend the row, or fetch the file again")
+            problem = f"{len(row)} fields, the header has {len(columns)}"
+            raise DatasetError(f"{path}, line {line}: {problem}. Mend the row, or fetch the file again")
     return [dict(zip(columns, row, strict=True)) for _, row in rows]
 
 
@@ -122,8 +122,8 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
                 raise DatasetError(f"{path}: holds {member} twice. Pack it again")
             size += len(data)
             if size > _MAX_ARCHIVE or len(members) == _MAX_MEMBERS:
-                found = f"has over {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB, more than any dataset's archive"
-                raise DatasetError(f"{path}: {found}. Remove what does not belong to the dataset")
+                problem = f"has over {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB, more than any dataset's archive"
+                raise DatasetError(f"{path}: {problem}. Remove what does not belong to the dataset")
             members[member] = data
     return dict(sorted(members.items()))
 
@@ -157,10 +157,10 @@ def _tar_members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
 def hash_members(folder: Path, part: str) -> dict[str, str]:
     """sha256 of each file of a table or archive, named as in the checksums; {} without. Raises DatasetError: damage."""
     if archive_path(folder, part):
-        found = {f"{part}/{member}": data for member, data in read_archive(folder, part).items()}
+        contents = {f"{part}/{member}": data for member, data in read_archive(folder, part).items()}
     else:
-        found = {part: read_file(folder, part)} if file_path(folder, part) else {}
-    return {file: hashlib.sha256(data).hexdigest() for file, data in found.items()}
+        contents = {part: read_file(folder, part)} if file_path(folder, part) else {}
+    return {file: hashlib.sha256(data).hexdigest() for file, data in contents.items()}
 
 
 def real(row: Mapping[str, str], column: str, where: str) -> float:
@@ -170,6 +170,6 @@ def real(row: Mapping[str, str], column: str, where: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        found = f"column {column!r} is {row[column]!r}, not a finite number"
-        raise TaskError(f"{where}: {found}. Mend or leave out the row")
+        problem = f"column {column!r} is {row[column]!r}, not a finite number"
+        raise TaskError(f"{where}: {problem}. Mend or leave out the row")
     return value

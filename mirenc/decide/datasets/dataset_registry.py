@@ -79,9 +79,9 @@ def data_root(data_dir: str | os.PathLike[str] | None = None) -> Path:
 
     ``data_dir``; without it ``$MIRENC_DATA``; without that ``mirenc/datasets`` in the platform's folder for user data.
     """
-    given = data_dir or os.environ.get("MIRENC_DATA")
-    if given:
-        return Path(given).expanduser()
+    folder = data_dir or os.environ.get("MIRENC_DATA")
+    if folder:
+        return Path(folder).expanduser()
     from platformdirs import user_data_path
 
     return user_data_path("mirenc") / "datasets"
@@ -104,8 +104,8 @@ def dataset_folder(name: str, data_dir: str | os.PathLike[str] | None = None) ->
 
     Raises DatasetError: unknown dataset, or none of its files is there.
     """
-    if found := find_folder(name, data_dir):
-        return found
+    if folder := find_folder(name, data_dir):
+        return folder
     parts, root = ", ".join(get_dataset(name).urls), data_root(data_dir)
     state = "" if root.is_dir() else f" ({root} does not exist)"
     raise DatasetError(

@@ -34,16 +34,16 @@ def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Fi
     for part in (*dataset.tables, *dataset.archives):
         published = dataset.below(part)
         try:
-            found = hash_members(folder, part)
+            digests = hash_members(folder, part)
         except DatasetError as error:
             findings += [Finding(file, "changed", str(error)) for file in published]
             continue
-        for file in {**published, **found}:
-            own, right = found.get(file), published.get(file)
-            if own and right and own != right:
-                findings.append(Finding(file, "changed", f"sha256 {own[:12]}..., published {right[:12]}..."))
+        for file in {**published, **digests}:
+            digest, right = digests.get(file), published.get(file)
+            if digest and right and digest != right:
+                findings.append(Finding(file, "changed", f"sha256 {digest[:12]}..., published {right[:12]}..."))
             else:
-                findings.append(Finding(file, "missing" if not own else "ok" if right else "extra"))
+                findings.append(Finding(file, "missing" if not digest else "ok" if right else "extra"))
     return findings
 
 
@@ -63,8 +63,8 @@ def content_hash(name: str, data_dir: str | os.PathLike[str] | None = None) -> s
     Raises DatasetError: unknown dataset; no file of it is there, or one cannot be read.
     """
     dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
-    found = [hash_members(folder, part) for part in (*dataset.tables, *dataset.archives)]
-    return _hash({file: digest for part in found for file, digest in part.items()})
+    parts = [hash_members(folder, part) for part in (*dataset.tables, *dataset.archives)]
+    return _hash({file: digest for part in parts for file, digest in part.items()})
 
 
 class FetchPlan(NamedTuple):
@@ -148,6 +148,6 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
     except DatasetError:
         raise
     except OSError as error:
-        how = "Set MIRENC_DATA to a folder of yours, or name one with --data"
-        raise DatasetError(f"{folder}: cannot be written to ({error.strerror}). {how}") from None
+        advice = "Set MIRENC_DATA to a folder of yours, or name one with --data"
+        raise DatasetError(f"{folder}: cannot be written to ({error.strerror}). {advice}") from None
     return {file: reason for file, reason in failures.items() if reason}

@@ -99,8 +99,8 @@ class Reducing(Head):
         if code.shape[1] > self.components:
             # A single row has no variance to divide by; whatever axis is found, the row is at 0.
             with np.errstate(invalid="ignore"):
-                found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
-            self.center_, self.axes_ = found.mean_, found.components_.T
+                pca = PCA(min(self.components, *code.shape), random_state=0).fit(code)
+            self.center_, self.axes_ = pca.mean_, pca.components_.T
 
     def _reduced(self, seen: Float64) -> Float64:
         """(n, A + E) -> (n, A + C), or (n, A + E) where nothing is reduced."""

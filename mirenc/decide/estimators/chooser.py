@@ -35,8 +35,8 @@ class Settings:
             shapes = f"features {self.features.shape} and rows {self.row.shape}"
             raise HeadError(f"settings have {shapes}; allowed: finite numbers, in two dimensions each")
         if self.row.size and not -1 <= self.row.min() <= self.row.max() < len(self.features):
-            found = f"rows of settings are {self.row.min()} to {self.row.max()}"
-            raise HeadError(f"{found}; allowed: -1 to {len(self.features) - 1}, the rows of features")
+            problem = f"rows of settings are {self.row.min()} to {self.row.max()}"
+            raise HeadError(f"{problem}; allowed: -1 to {len(self.features) - 1}, the rows of features")
 
     def __len__(self) -> int:
         return len(self.row)
@@ -72,8 +72,8 @@ class Chooser(Head):
         features: Float64 = self._checked_training(X)
         costs = checked_costs(y)
         if len(costs) != len(features):
-            found = f"{len(features)} rows of features and {len(costs)} rows of costs"
-            raise HeadError(f"{found}; for each sample, a row of features and a row of costs are needed")
+            problem = f"{len(features)} rows of features and {len(costs)} rows of costs"
+            raise HeadError(f"{problem}; for each sample, a row of features and a row of costs are needed")
         self.n_choices_ = costs.shape[1]
         self._learn(features, costs, *settings_for(self, settings))
         return self

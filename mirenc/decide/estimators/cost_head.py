@@ -72,8 +72,8 @@ class CostHead(CostRegressor, kind="cost"):
         if self.length_scale is None:
             constants, bounds = (terms, distances, residual / size, start), [_BOUND] * len(start)
             options = {"maxiter": _MOST_STEPS}
-            found = minimize(_negative_evidence, start, constants, "L-BFGS-B", jac=True, bounds=bounds, options=options)
-            self.theta_ = found.x
+            best = minimize(_negative_evidence, start, constants, "L-BFGS-B", jac=True, bounds=bounds, options=options)
+            self.theta_ = best.x
         kernel = _kernel(self.theta_, terms, distances)
         kernel[np.diag_indices_from(kernel)] += math.exp(self.theta_[-1]) + _JITTER
         factor = la.cho_factor(kernel, lower=True)

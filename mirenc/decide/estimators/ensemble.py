@@ -124,14 +124,14 @@ class _Ensemble(Head):
         target: Float64,
         settings: Settings | None,
         inner: NDArray[Any],
-        asked: SettingViews = None,
+        views: SettingViews = None,
     ) -> Float64:
         """What a member predicts of each row when it was not trained on the row's inner fold."""
         out = np.empty_like(target)
         for fold in np.unique(inner):
             test, rest = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
             trained = clone(member).fit(features[rest], target[rest], *settings_for(member, _taken(settings, rest)))
-            out[test] = self._ask(trained, features[test], _taken(settings if asked is None else asked, test))
+            out[test] = self._ask(trained, features[test], _taken(settings if views is None else views, test))
         return out
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
@@ -249,23 +249,23 @@ def best_margin(preference: Float64, costs: Float64, default: int, most_slow: fl
     NaN where a setting may not be asked for; at most the share ``most_slow`` of the rows may be more than 2 % slower
     than the default. Returns the margin and the mean over all rows of log(cost of the default / cost of the choice).
     """
-    asked = np.where(np.isfinite(costs), preference, -1.0)
-    asked[:, default] = -1.0
-    best = asked.argmax(axis=1)
+    allowed = np.where(np.isfinite(costs), preference, -1.0)
+    allowed[:, default] = -1.0
+    best = allowed.argmax(axis=1)
     rows = np.arange(len(costs))
-    gain = np.maximum(asked[rows, best], LEAST_PREFERENCE) / np.maximum(preference[:, default], LEAST_PREFERENCE)
+    gain = np.maximum(allowed[rows, best], LEAST_PREFERENCE) / np.maximum(preference[:, default], LEAST_PREFERENCE)
     gain = np.log(gain) / SHARPNESS
     order = np.argsort(-gain, kind="stable")
     order = order[gain[order] > 0]
     ratio = costs[rows, default] / np.where(np.isfinite(costs[rows, best]), costs[rows, best], costs[rows, default])
     won = np.concatenate([[0.0], np.cumsum(np.log(ratio[order]))])
     slow = np.concatenate([[0], np.cumsum(ratio[order] * PLAIN_SLOWDOWN < 1)])
-    left = int(np.where(slow <= most_slow * len(costs), won, -np.inf).argmax())  # rows that leave the default
-    mean = float(won[left] / len(costs))
-    if left == 0:
+    leaving = int(np.where(slow <= most_slow * len(costs), won, -np.inf).argmax())  # rows that leave the default
+    mean = float(won[leaving] / len(costs))
+    if leaving == 0:
         return _NEVER, mean
-    after = float(gain[order[left]]) if left < len(order) else 0.0
-    return (float(gain[order[left - 1]]) + after) / 2, mean
+    after = float(gain[order[leaving]]) if leaving < len(order) else 0.0
+    return (float(gain[order[leaving - 1]]) + after) / 2, mean
 
 
 @dataclass(eq=False, repr=False)
@@ -327,12 +327,12 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
     def propose(self, preference: Float64, count: int) -> Int64:
         expected = _log_costs(preference)
         expected[:, self.default] += self.margin_
-        found = np.empty((len(preference), count), dtype=np.int64)
+        proposals = np.empty((len(preference), count), dtype=np.int64)
         for row, allowed_mask in enumerate(preference > 0):
             allowed = np.flatnonzero(allowed_mask)
             best = allowed[portfolio(expected[row, allowed] + self.errors_[:, allowed], count)]
-            found[row] = best[np.minimum(np.arange(count), len(best) - 1)]
-        return found
+            proposals[row] = best[np.minimum(np.arange(count), len(best) - 1)]
+        return proposals
 
 
 def _log_costs(preference: Float64) -> Float64:

@@ -132,11 +132,11 @@ def _head_of(kind: str, state: dict[str, Any], where: str) -> Any:
     except _DAMAGE as error:
         raise damaged(where, f"{type(error).__name__}: {error}") from error
     # Before memory is reserved for counts that the arrays need not agree with.
-    for name, what, least, most in _COUNTS:
+    for name, noun, least, most in _COUNTS:
         count = getattr(head, name, least)
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= most:
-            found = f"{where}: a head of {count!r} {what}"
-            raise HeadError(f"{found}; allowed: whole numbers up to {most}. Train the head anew")
+            problem = f"{where}: a head of {count!r} {noun}"
+            raise HeadError(f"{problem}; allowed: whole numbers up to {most}. Train the head anew")
     _check_answer(head, where)
     return head
 
@@ -163,8 +163,8 @@ def _check_answer(head: Any, where: str) -> None:
             where, f"it cannot answer for {rows.shape[1]} features ({type(error).__name__}: {error})"
         ) from error
     width = getattr(head, "n_choices_", getattr(head, "n_labels_", len(getattr(head, "classes_", ()))))
-    whole = np.isfinite(answer).all() and answer.shape == (len(rows), *([width] if width else answer.shape[1:]))
+    complete = np.isfinite(answer).all() and answer.shape == (len(rows), *([width] if width else answer.shape[1:]))
     right = not chooses or (answer.min() >= 0 and bool((abs(answer.sum(axis=1) - 1) < _SUM_ERROR).all()))
-    if not whole or not right:
+    if not complete or not right:
         kind = "preference" if chooses else "finite number"
         raise damaged(where, f"it answers {answer.tolist()}, which is not a {kind}")

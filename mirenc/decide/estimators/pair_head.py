@@ -56,8 +56,8 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         features = self._seen(features)
         settings = settings or _numbered(self.n_choices_, len(costs))
         if costs.shape != settings.row.shape:
-            found = f"costs {costs.shape}, settings {settings.row.shape}"
-            raise HeadError(f"{found}; for each sample, a row of costs and a row of settings are needed")
+            problem = f"costs {costs.shape}, settings {settings.row.shape}"
+            raise HeadError(f"{problem}; for each sample, a row of costs and a row of settings are needed")
         self.middle_, self.spread_ = scaling(features)
         scaled = (features - self.middle_) / self.spread_
         self._find_components(scaled)
@@ -96,10 +96,10 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
         features = self._seen(features)
         settings = settings or _numbered(self.n_choices_, len(features))
-        width, wanted = settings.features.shape[1], len(self.setting_middle_)
-        if len(settings) != len(features) or width != wanted:
-            found = f"{len(features)} rows of features, settings of shape {settings.row.shape} with {width} columns"
-            raise HeadError(f"{found}; settings need one row for each sample, and {wanted} columns")
+        width, needed = settings.features.shape[1], len(self.setting_middle_)
+        if len(settings) != len(features) or width != needed:
+            problem = f"{len(features)} rows of features, settings of shape {settings.row.shape} with {width} columns"
+            raise HeadError(f"{problem}; settings need one row for each sample, and {needed} columns")
         reduced = self._reduced((features - self.middle_) / self.spread_)
         columns = self._setting_columns(settings.features)
         sample, place = np.nonzero(settings.row >= 0)

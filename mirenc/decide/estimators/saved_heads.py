@@ -110,8 +110,8 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     home = Path(folder)
     for name in (HEAD_FILE, ARRAY_FILE):
         if not (home / name).is_file():
-            wanted = f"A head's folder holds {HEAD_FILE} and {ARRAY_FILE}, as save_head writes them"
-            raise HeadError(f"{home}: no {name}. {wanted}")
+            advice = f"A head's folder holds {HEAD_FILE} and {ARRAY_FILE}, as save_head writes them"
+            raise HeadError(f"{home}: no {name}. {advice}")
     try:
         text, data = (home / HEAD_FILE).read_bytes(), (home / ARRAY_FILE).read_bytes()
     except OSError as error:

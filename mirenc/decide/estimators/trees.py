@@ -58,14 +58,14 @@ class Forest:
         inner = self.column >= 0
         nodes = inner.size
         # How many subtrees are still missing after each node; a tree ends one below where it began.
-        left = np.cumsum(np.where(inner, 1, -1))
-        ends = np.flatnonzero(np.diff(np.minimum.accumulate(np.minimum(left, 0)), prepend=0) < 0)
+        missing = np.cumsum(np.where(inner, 1, -1))
+        ends = np.flatnonzero(np.diff(np.minimum.accumulate(np.minimum(missing, 0)), prepend=0) < 0)
         fits = (self.column.ndim, self.cut.ndim, self.value.ndim) == (1, 1, 2) and ends[-1:].tolist() == [nodes - 1]
         if not fits or (len(self.cut), len(self.value)) != (inner.sum(), (~inner).sum()):
             raise HeadError(_UNFIT)
         self._root: Int64 = np.concatenate([[0], ends[:-1] + 1])  # (M,) first node of each tree
         # The left subtree of a node ends at the next place that is one below it.
-        shifted = left - left.min(initial=0) + 1
+        shifted = missing - missing.min(initial=0) + 1
         order = np.argsort(shifted, kind="stable")
         next_lower = np.searchsorted(shifted[order] * nodes + order, (shifted - 1) * nodes + np.arange(nodes))
         right = order[np.minimum(next_lower, nodes - 1)] + 1
@@ -109,14 +109,14 @@ class Forest:
 
     def _state(self) -> dict[str, Any]:
         """The arrays; values are bytes, which number their levels, where no column has more levels than that."""
-        kept: dict[str, Any] = {"column": self.column, "cut": self.cut}
+        state: dict[str, Any] = {"column": self.column, "cut": self.cut}
         different = [np.unique(column, return_inverse=True) for column in self.value.T]
         most = max(len(levels) for levels, _ in different)
         if most > _BYTE:
-            return {**kept, "value_": self.value}
+            return {**state, "value_": self.value}
         levels = np.stack([np.pad(levels, (0, most - len(levels))) for levels, _ in different], axis=1)
         number = np.stack([number for _, number in different], axis=1)
-        return {**kept, "value_": number.astype(np.uint8), "levels": levels}
+        return {**state, "value_": number.astype(np.uint8), "levels": levels}
 
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> Self:
@@ -323,8 +323,8 @@ class BoostedChances(MultiRegressor, kind="boosted_chances"):
         row, outcome = np.nonzero(weight)
         present = np.unique(outcome)
         if len(present) < 2:
-            found = f"only {len(present)} of {shares.shape[1]} outcomes have a share above 0 in some row"
-            raise HeadError(f"{found}; at least 2 are needed")
+            problem = f"only {len(present)} of {shares.shape[1]} outcomes have a share above 0 in some row"
+            raise HeadError(f"{problem}; at least 2 are needed")
         options = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
         options |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves, "l2_regularization": 1.0}
         # From the outcomes that are present to all K; of two outcomes one number describes both.

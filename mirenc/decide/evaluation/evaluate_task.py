@@ -54,8 +54,8 @@ class Evaluation:
         """Read and embed the samples; ``advance`` is called after each. Raises TaskError: bad rows, unreadable IR."""
         task.check_data(data)
         encoder = encoder or load()
-        wanted = _several("rows", rows) or default_rows(task, data)
-        features = build_features(task, data, wanted, encoder, advance=advance)
+        row_names = _several("rows", rows) or default_rows(task, data)
+        features = build_features(task, data, row_names, encoder, advance=advance)
         model = {"name": encoder.name, "digest": encoder.features_digest}
         return cls(task, data, task.check_variant(variant), model, features)
 
@@ -164,8 +164,8 @@ def evaluate(
     return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, previous=previous, keep=keep)
 
 
-def _several(name: str, given: Sequence[str] | None) -> list[str]:
+def _several(name: str, names: Sequence[str] | None) -> list[str]:
     """The names as a list. Raises TaskError: a single string, whose letters would be taken for names."""
-    if isinstance(given, str):
-        raise TaskError(f"{name} is {given!r}, but must be a sequence of names, such as {name}=[{given!r}]")
-    return list(given or ())
+    if isinstance(names, str):
+        raise TaskError(f"{name} is {names!r}, but must be a sequence of names, such as {name}=[{names!r}]")
+    return list(names or ())

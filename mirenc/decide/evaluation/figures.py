@@ -205,12 +205,12 @@ def area_figures(
     Bootstrap samples are of whole groups. Returns auc_interval (95 %, of the mean); auc_gain and auc_gain_interval over
     ``against``; with ``names``, labels: auc, average_precision and rate of each.
     """
-    both = np.flatnonzero(truth.any(axis=0) & ~truth.all(axis=0))
-    if not len(both):
+    mixed = np.flatnonzero(truth.any(axis=0) & ~truth.all(axis=0))
+    if not len(mixed):
         return {}
 
     def pairs_of(runs: Float64) -> RankedPairs:
-        return RankedPairs.mean([RankedPairs.of(truth[:, both], run[:, both], group) for run in runs])
+        return RankedPairs.mean([RankedPairs.of(truth[:, mixed], run[:, mixed], group) for run in runs])
 
     pairs = pairs_of(runs)
     out: dict[str, Any] = {"auc_interval": pairs.interval()}
@@ -218,10 +218,10 @@ def area_figures(
         other = pairs_of(against)
         out["auc_gain"], out["auc_gain_interval"] = pairs.area - other.area, pairs.interval(other)
     if names:
-        scores = [average_precision_score(truth[:, both], run[:, both], average=None) for run in runs]
+        scores = [average_precision_score(truth[:, mixed], run[:, mixed], average=None) for run in runs]
         precision = np.atleast_1d(np.mean(scores, axis=0))  # of one label scikit-learn gives a number
-        figures = np.stack([pairs.each, precision, truth[:, both].mean(axis=0)], axis=1).tolist()
+        figures = np.stack([pairs.each, precision, truth[:, mixed].mean(axis=0)], axis=1).tolist()
         keys = ("auc", "average_precision", "rate")
-        labels = zip((names[label] for label in both.tolist()), figures, strict=True)
+        labels = zip((names[label] for label in mixed.tolist()), figures, strict=True)
         out["labels"] = {name: dict(zip(keys, row, strict=True)) for name, row in labels}
     return out

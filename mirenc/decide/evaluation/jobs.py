@@ -96,8 +96,8 @@ def run_jobs(
 ) -> Iterator[Result]:
     """Results in the order of the work, as they are done, by so many processes; ``known`` ones are not computed."""
     # joblib shares a large array with its processes once, as a file in memory, however many jobs have it.
-    left = (delayed(_run)(job) for job in work if job.key not in known)
-    computed: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(left))
+    pending = (delayed(_run)(job) for job in work if job.key not in known)
+    computed: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(pending))
     for job in work:
         yield known[job.key] if job.key in known else next(computed)
         if advance is not None:
@@ -117,10 +117,10 @@ def _run(job: Job) -> Result:
 
 def _placed(job: Job, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """The answers about the test rows of each fold, at the places of these rows; 0 where no fold tests a row."""
-    found: NDArray[Any] = np.zeros((len(job.unit), *answers[0].shape[1:]), dtype=answers[0].dtype)
+    placed: NDArray[Any] = np.zeros((len(job.unit), *answers[0].shape[1:]), dtype=answers[0].dtype)
     for (_, test), answer in zip(job.folds, answers, strict=True):
-        found[test] = answer
-    return found
+        placed[test] = answer
+    return placed
 
 
 def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:

@@ -77,7 +77,7 @@ class TaskReport:
 
     def _repr_html_(self) -> str:
         titles = {protocol: f"<h4>{html.escape(self.title(protocol))}</h4>" for protocol in self.protocols}
-        tables = (f"{title}{html_table(self._cells(one), self._notes(one))}" for one, title in titles.items())
+        tables = (f"{title}{html_table(self._cells(name), self._notes(name))}" for name, title in titles.items())
         return "".join(tables)
 
     # -- the record ------------------------------------------------------------------------------------
@@ -107,8 +107,8 @@ class TaskReport:
 
     def best_of_three(self, protocol: str, row: str) -> Int64 | None:
         """(seeds, n) best of the three preferred settings (`jobs.Result`); None where none was kept."""
-        kept = [_result(run, row).best_of_three for run in self._runs(protocol)]
-        return None if any(setting is None for setting in kept) else np.array(kept)
+        settings = [_result(run, row).best_of_three for run in self._runs(protocol)]
+        return None if any(setting is None for setting in settings) else np.array(settings)
 
     def tested(self, protocol: str) -> Bool:
         """(n,) whether a fold of the protocol tests each sample."""
@@ -173,11 +173,11 @@ class TaskReport:
             for name, rival in _RIVALS.items()
             if rival in self.rows(protocol)
         }
-        for value, own in per_sample(runs, inside).items():
+        for value, by_sample in per_sample(runs, inside).items():
             statistic = np.exp if value == "speedup" else None
-            out[f"{value}_interval"] = group_interval(own, group, statistic=statistic)
+            out[f"{value}_interval"] = group_interval(by_sample, group, statistic=statistic)
             for name, against in rivals.items():
-                difference = own - against[value]
+                difference = by_sample - against[value]
                 gain = difference.mean()
                 out[f"{value}_{name}"] = float(np.exp(gain) if statistic else gain)
                 out[f"{value}_{name}_interval"] = group_interval(difference, group, statistic=statistic)
@@ -185,17 +185,17 @@ class TaskReport:
             shape, rival = (-1, len(self.data), events.shape[1]), None
             if _AGAINST in self.rows(protocol):
                 rival = self.predictions(protocol, _AGAINST).reshape(shape)[:, inside]
-            own, names = runs.reshape(shape)[:, inside], self.data.label_names
-            out |= area_figures(events[inside], own, group, against=rival, names=names)
+            answers, names = runs.reshape(shape)[:, inside], self.data.label_names
+            out |= area_figures(events[inside], answers, group, against=rival, names=names)
         return out | self._figures.over_all(runs, self.best_of_three(protocol, row), inside)
 
     # -- output ----------------------------------------------------------------------------------------
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
         """The record with all figures, computed by so many threads: what ``--json`` prints and `save` writes."""
         rows = [(protocol, row) for protocol in self.protocols for row in self.rows(protocol)]
-        asked = [(protocol, row, part) for protocol, row in rows for part in ("", *self.parts_of(protocol))]
+        keys = [(protocol, row, part) for protocol, row in rows for part in ("", *self.parts_of(protocol))]
         with ThreadPoolExecutor(jobs) as pool:
-            computed = dict(zip(asked, pool.map(self.figures, *zip(*asked, strict=True)), strict=True))
+            computed = dict(zip(keys, pool.map(self.figures, *zip(*keys, strict=True)), strict=True))
         figures: dict[str, dict[str, Any]] = {protocol: {} for protocol in self.protocols}
         for protocol, row in rows:
             parts = {part: computed[protocol, row, part] for part in self.parts_of(protocol)}
@@ -216,8 +216,8 @@ class TaskReport:
     def title(self, protocol: str) -> str:
         name = " ".join(filter(None, (self.task.title, self.record["variant"])))
         tested = self.tested(protocol)
-        some = "" if tested.all() else f" ({tested.sum()} samples of {len(np.unique(self.data.group[tested]))} groups)"
-        return f"{name}: {self.record['protocols'][protocol]['title']}{some}"
+        note = "" if tested.all() else f" ({tested.sum()} samples of {len(np.unique(self.data.group[tested]))} groups)"
+        return f"{name}: {self.record['protocols'][protocol]['title']}{note}"
 
     def caption(self) -> str:
         """What the table was computed from, and how to read it."""
@@ -236,12 +236,12 @@ class TaskReport:
         """Why the figures of a protocol say little, if it tests too few groups; else ""."""
         groups = len(np.unique(self.data.group[self.tested(protocol)]))
         needed = f"{_LEAST_GROUPS} are needed before even what is better in every one is told from chance at 95 %"
-        found = f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {needed}"
-        return "" if groups >= _LEAST_GROUPS else found
+        text = f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {needed}"
+        return "" if groups >= _LEAST_GROUPS else text
 
     def _notes(self, protocol: str) -> str:
-        found = self.warning(protocol)
-        return f"{self.caption()} Warning: {found}." if found else self.caption()
+        warning = self.warning(protocol)
+        return f"{self.caption()} Warning: {warning}." if warning else self.caption()
 
     def table(self, protocol: str) -> Table:
         title, caption = self.title(protocol), self._notes(protocol)
@@ -295,6 +295,6 @@ def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
     source = (content.get("task"), content.get("data_hash"), content.get("samples"))
     figures = content.pop("figures", None)
     if source != (task.name, data.content_hash, len(data)) or not TaskReport(content, task, data).proves(figures):
-        found = f"record {path} (task {source[0]!r}) was made of another task than {task.name!r}, or of other data"
-        raise TaskError(f"{found}. Evaluate again")
+        problem = f"record {path} (task {source[0]!r}) was made of another task than {task.name!r}, or of other data"
+        raise TaskError(f"{problem}. Evaluate again")
     return TaskReport(content, task, data)

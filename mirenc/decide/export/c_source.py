@@ -86,9 +86,9 @@ def c_test(head: Any, name: str, low: Float64, high: Float64, settings: Float64 
         state = (state * 1664525 + 1013904223) % 2**32
         drawn.flat[place] = state / 2**32
     rows = (low + (high - low) * drawn) * np.where(np.arange(_TEST_ROWS) % 10 == 9, 1000.0, 1.0)[:, None]
-    asked = () if settings is None else (Settings(settings, np.tile(np.arange(len(settings)), (_TEST_ROWS, 1))),)
+    arguments = () if settings is None else (Settings(settings, np.tile(np.arange(len(settings)), (_TEST_ROWS, 1))),)
     chooses = hasattr(head, "predict_proba")
-    scores = (head.predict_proba if chooses else head.predict)(rows, *asked).reshape(_TEST_ROWS, -1)
+    scores = (head.predict_proba if chooses else head.predict)(rows, *arguments).reshape(_TEST_ROWS, -1)
     writer = CWriter()
     return _template("head_test.c").substitute(
         name=name,

@@ -69,11 +69,11 @@ class _ModuleCode:
         """Features of a region; those of a loop are followed by those of its function."""
         if region is None:
             return self._features("module", ("", ""))
-        own = self._features(region.level, _key(region), region.name)
+        features = self._features(region.level, _key(region), region.name)
         if region.level != "loop":
-            return own
+            return features
         around = self._features("function", (region.symbol, ""))
-        return {name: np.concatenate([vector, around[name]]) for name, vector in own.items()}
+        return {name: np.concatenate([vector, around[name]]) for name, vector in features.items()}
 
     def _features(self, level: str, key: tuple[str, str], name: str = "") -> dict[str, Float32]:
         row = self.rows.get((level, *key))

@@ -82,7 +82,7 @@ def _kind_of(row: str) -> tuple[str, tuple[str, ...]]:
 
 def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     """Why a row cannot be computed; "" if it can."""
-    kind, told = _kind_of(row)
+    kind, run_names = _kind_of(row)
     if kind == "ir2vec" and not ir2vec_available():
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
     if row == "hand" and not task.hand_names:
@@ -92,7 +92,7 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     if row == "no_code" and not task.context.names:
         return f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'"
     known = {name for sample in (data.samples if data is not None else ()) for name in sample.run}
-    if not known.issuperset(told):
+    if not known.issuperset(run_names):
         return f"row {row!r} needs what only a run tells, and the samples lack it. Leave out the row, or measure anew"
     if kind in LOOK_AHEAD and not isinstance(task, LoopTask):
         return f"task {task.name!r} does not look ahead. Leave out row {row!r}"
@@ -155,7 +155,7 @@ def build_features(
         return look_ahead_tables(task, data, encoder, advance)
 
     @functools.cache
-    def looked_ahead(told: tuple[str, ...]) -> tuple[Settings, tuple[Settings, ...]]:
+    def looked_ahead(run_names: tuple[str, ...]) -> tuple[Settings, tuple[Settings, ...]]:
         """Settings with each sample's code and what its run tells; and the views of a question that is told some."""
         assert isinstance(task, LoopTask)
         view = functools.partial(look_ahead_settings, data.settings, tables(), data.default)
@@ -168,29 +168,29 @@ def build_features(
         counts, taken = known(None)
         # One head serves both who knows how often branches are taken and who does not.
         settings = view(counts, taken * (np.random.default_rng(0).random((len(data), 1)) < _SHARE_TOLD))
-        counts, taken = known(told)
-        if "trip_count" in told:
+        counts, taken = known(run_names)
+        if "trip_count" in run_names:
             return settings, (view(counts, taken),)
         return settings, tuple(view(np.where(counts > 0, counts, count), taken) for count in TRIP_COUNTS)
 
     result = []
     for row in rows:
-        source, (_, told), ahead = code_row(row), _kind_of(row), row.startswith(LOOK_AHEAD)
+        source, (_, from_run), ahead = code_row(row), _kind_of(row), row.startswith(LOOK_AHEAD)
         # A look-ahead has what runs tell in its settings: one, or several views.
         hidden = task.context.run_names if ahead else task.context.compiler_names if source == "no_code" else ()
-        context = context_matrix(task, data, hidden=hidden, told=told)
-        code, settings, asked = np.zeros((len(data), 0)), None, None
+        context = context_matrix(task, data, hidden=hidden, told=from_run)
+        code, settings, views = np.zeros((len(data), 0)), None, None
         if source == "hand":
             code = np.array([sample.hand for sample in data.samples], dtype=np.float64)
         elif source in vectors:
             code = vectors[source].astype(np.float64)
         if ahead:
-            own = [default_columns(table, default) for table, default in zip(tables(), data.default, strict=True)]
-            code = np.concatenate([np.array(own), code], axis=1)
-            settings, asked = looked_ahead(told)
+            defaults = [default_columns(table, default) for table, default in zip(tables(), data.default, strict=True)]
+            code = np.concatenate([np.array(defaults), code], axis=1)
+            settings, views = looked_ahead(from_run)
         matrix = np.concatenate([context, code], axis=1)
         only, note = _ONLY_CANDIDATE.get(row, ""), notes.get(source, "")
-        result.append(Features(row, matrix, context.shape[1], only, note, settings, asked))
+        result.append(Features(row, matrix, context.shape[1], only, note, settings, views))
     return result
 
 
@@ -220,8 +220,8 @@ def _code_features(
             raise TaskError(f"sample {name}: {error}") from None
         if advance is not None:
             advance(len(numbers), total=len(pieces), note="embedding")
-    wanted = set(rows) & {*CODE_ROWS, "histogram"}
-    vectors = {row: np.stack([code_vector(row, part) for part in parts])[piece_of_sample] for row in wanted}
+    encoder_rows = set(rows) & {*CODE_ROWS, "histogram"}
+    vectors = {row: np.stack([code_vector(row, part) for part in parts])[piece_of_sample] for row in encoder_rows}
     if "ir2vec" not in rows:
         return vectors, {}
     distinct = list(dict.fromkeys(texts))  # loops of one function have one text

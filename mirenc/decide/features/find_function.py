@@ -17,12 +17,12 @@ def find_function(regions: Sequence[Region], name: str, file: str) -> int:
     Raises TaskError: there is none, or several have that demangled name.
     """
     exact = [place for place, region in enumerate(regions) if name == region.symbol]
-    found = exact or [place for place, region in enumerate(regions) if is_called(name, region.symbol, region.function)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        symbols = ", ".join(regions[place].symbol for place in found[:_SHOWN])
-        raise TaskError(f"{file}: {len(found)} functions are called {name!r}. Give a symbol: {symbols}")
+    places = exact or [place for place, region in enumerate(regions) if is_called(name, region.symbol, region.function)]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        symbols = ", ".join(regions[place].symbol for place in places[:_SHOWN])
+        raise TaskError(f"{file}: {len(places)} functions are called {name!r}. Give a symbol: {symbols}")
     names = [region.function for region in regions]
     near = difflib.get_close_matches(name, names, n=1)
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
@@ -37,10 +37,10 @@ def find_function_at(regions: Sequence[Region], line: int, file: str) -> int:
     debug information. Raises TaskError: no debug information, or all functions begin below the line.
     """
     known = [(region.line, place) for place, region in enumerate(regions) if region.line > 0]
-    own = [pair for pair in known if PurePath(regions[pair[1]].file).name == PurePath(file).name]
+    in_file = [pair for pair in known if PurePath(regions[pair[1]].file).name == PurePath(file).name]
     if not known:
         raise TaskError(f"{file}: no debug information, so no function has a line. Compile with -g (--cflags=-g)")
-    above = [pair for pair in own or known if pair[0] <= line]
+    above = [pair for pair in in_file or known if pair[0] <= line]
     if not above:
-        raise TaskError(f"{file}: no function at line {line}; the first begins at line {min(own or known)[0]}")
+        raise TaskError(f"{file}: no function at line {line}; the first begins at line {min(in_file or known)[0]}")
     return max(above)[1]

@@ -67,7 +67,7 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
     wheel does not run at all.
     """
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
-    found = 0
+    finite = 0
     with tempfile.TemporaryDirectory(prefix="mirenc-ir2vec-") as folder:
         for row, text in enumerate(texts):
             Path(folder, f"{row}.ll").write_text(modernise(text), encoding="utf-8")
@@ -76,14 +76,14 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
         command = [sys.executable, "-P", __file__, folder, str(len(texts))]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:
-            said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-            raise TaskError(f"IR2Vec does not run ({said}). Leave out row 'ir2vec', or install the wheel again")
+            message = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+            raise TaskError(f"IR2Vec does not run ({message}). Leave out row 'ir2vec', or install the wheel again")
         for line in output.read_text(encoding="utf-8").splitlines():
             row, vector = json.loads(line)
             if np.isfinite(vector).all():  # the flow analysis may diverge
                 vectors[row] = vector
-                found += 1
-    return vectors, len(texts) - found
+                finite += 1
+    return vectors, len(texts) - finite
 
 
 def ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
@@ -103,11 +103,11 @@ def function_text(text: str, symbol: str) -> str:
     """
     from mirenc.llvm.passes.extract import extract_functions
 
-    for name, own in extract_functions(text):
+    for name, extracted in extract_functions(text):
         if name == symbol:
-            return for_llvm_16(own)
-    found = f"{symbol!r} has no body, or takes the address of another function's block, so that it cannot be extracted"
-    raise TaskError(f"{found}. Give other IR")
+            return for_llvm_16(extracted)
+    cause = f"{symbol!r} has no body, or takes the address of another function's block, so that it cannot be extracted"
+    raise TaskError(f"{cause}. Give other IR")
 
 
 def for_llvm_16(text: str) -> str:

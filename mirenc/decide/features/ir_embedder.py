@@ -83,8 +83,8 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         failed: list[str] = []
         inputs = [resolve_input(items[row][0]) for row, *_ in rows.values()]
         stream = encoder.embed_stream(inputs, level=self.level, purpose=self.purpose, whiten=self.whiten)
-        for own, outcome in zip(rows.values(), stream, strict=True):
-            for row in own:
+        for input_rows, outcome in zip(rows.values(), stream, strict=True):
+            for row in input_rows:
                 try:
                     out[row] = self._vector(outcome, *items[row][1:])
                 except MirencError as error:
@@ -159,8 +159,8 @@ def _items(inputs: Inputs, columns: int) -> list[list[Any]]:
         items = [[*item] if isinstance(item, (list, tuple)) and len(item) == columns else [item] for item in inputs]
     for row, item in enumerate(items):
         if columns == 2 and (len(item) != 2 or not isinstance(item[1], str) or not item[1]):
-            found = f"is {item[0]!r:.60}" if len(item) == 1 else f"has the function {item[1]!r}"
-            raise ConfigError(f"input {row} {found}; allowed at level function: {pair}, as in ('a.ll', 'main')")
+            problem = f"is {item[0]!r:.60}" if len(item) == 1 else f"has the function {item[1]!r}"
+            raise ConfigError(f"input {row} {problem}; allowed at level function: {pair}, as in ('a.ll', 'main')")
         if not isinstance(item[0], (str, bytes, os.PathLike, IRModule)):
             allowed = "a path, IR text, bitcode bytes or an IRModule"
             raise ConfigError(f"input {row} is of type {type(item[0]).__name__}; allowed: {allowed}")

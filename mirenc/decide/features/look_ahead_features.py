@@ -96,12 +96,12 @@ class _Columns:
         turns = np.where(self.has_vector, iterations // self.elements, 0.0)
         # Without a scalar loop, the remainder is a turn with idle lanes.
         turns += self.has_vector & ~self.has_scalar & (turns * self.elements < iterations)
-        left = np.maximum(iterations - turns * self.elements, 0.0)
+        remaining = np.maximum(iterations - turns * self.elements, 0.0)
         narrower = np.where((self.count > 1) | (self.epilogue_bits < self.bits), 1.0, 2.0)
         lanes = np.maximum(2.0, self.width * self.epilogue_bits / self.bits / narrower)
-        narrow = np.where(self.has_epilogue, left // lanes, 0.0)
-        left -= narrow * lanes
-        return np.log1p(self.around @ _WEIGHTS + turns * vector + narrow * epilogue + left * scalar)
+        narrow = np.where(self.has_epilogue, remaining // lanes, 0.0)
+        remaining -= narrow * lanes
+        return np.log1p(self.around @ _WEIGHTS + turns * vector + narrow * epilogue + remaining * scalar)
 
     def static(self) -> Float64:
         """Columns about the code alone, `DEFAULT_NAMES`. (K, F)."""
@@ -179,13 +179,13 @@ def look_ahead_settings(
     (n, 3) how often branches are taken (`mirenc.decide.loop_task.branches`); left out, or (n, 0): no such columns.
     """
     features, row, count = [], np.full_like(settings.row, -1), 0
-    for sample, (table, own) in enumerate(zip(tables, settings.row, strict=True)):
-        asked = np.flatnonzero((own >= 0) & ~np.isnan(table[:, 0]))
-        if default[sample] not in asked:
-            asked = np.array([], dtype=np.int64)
-        told = () if taken is None else taken[sample]
-        columns = setting_columns(table, int(default[sample]), float(iterations[sample]), told)[asked]
-        row[sample, asked] = count + np.arange(len(asked))
-        count += len(asked)
-        features.append(np.concatenate([settings.features[own[asked]], columns], axis=1))
+    for sample, (table, setting_rows) in enumerate(zip(tables, settings.row, strict=True)):
+        known = np.flatnonzero((setting_rows >= 0) & ~np.isnan(table[:, 0]))
+        if default[sample] not in known:
+            known = np.array([], dtype=np.int64)
+        sample_taken = () if taken is None else taken[sample]
+        columns = setting_columns(table, int(default[sample]), float(iterations[sample]), sample_taken)[known]
+        row[sample, known] = count + np.arange(len(known))
+        count += len(known)
+        features.append(np.concatenate([settings.features[setting_rows[known]], columns], axis=1))
     return Settings(np.concatenate(features), row)

@@ -144,17 +144,17 @@ def _size_columns(sizes: Sizes) -> dict[str, Any]:
 def read_compiled(folder: str | Path) -> CompiledTable:
     """Read a table, without its IR. Raises TaskError: no table there, of another task or format, or a damaged one."""
     names = ["lists.json", *(f"{name}.parquet" for name in ("pieces", "levels", "fires", "lists"))]
-    with read_folder(Path(folder), _TASK, FORMAT, names, title="table of passes", advice=MAKE_ONE) as found:
-        lists, pieces, level_rows, fire_rows, list_rows = found.files
+    with read_folder(Path(folder), _TASK, FORMAT, names, title="table of passes", advice=MAKE_ONE) as stored:
+        lists, pieces, level_rows, fire_rows, list_rows = stored.files
         count, level_of = pieces.num_rows, np.array(level_rows["level"].to_pylist(), dtype=object)
         return CompiledTable(
-            found.machine,
+            stored.machine,
             tuple(Piece(**row) for row in pieces.to_pylist()),
-            {level: _sizes(level_rows.filter(level_of == level), (count,)) for level in found.machine["levels"]},
-            {level: _fires(fire_rows, level, names, count) for level, names in found.machine["passes"].items()},
+            {level: _sizes(level_rows.filter(level_of == level), (count,)) for level in stored.machine["levels"]},
+            {level: _fires(fire_rows, level, names, count) for level, names in stored.machine["passes"].items()},
             tuple(PassList(**row) for row in lists),
             _sizes(list_rows, (count, len(lists))),
-            found.content_hash,
+            stored.content_hash,
         )
 
 
@@ -203,12 +203,12 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
     import pyarrow.parquet as pq
 
     path = Path(folder) / "ir.parquet"
-    wanted = {piece.ir_hash for piece in pieces}
+    hashes = {piece.ir_hash for piece in pieces}
     texts: dict[str, str] = {}
     try:
         for batch in pq.ParquetFile(path).iter_batches(batch_size=_BATCH):
             rows = zip(batch["ir_hash"].to_pylist(), batch["ir"].to_pylist(), strict=True)
-            texts |= {found: text for found, text in rows if found in wanted}
+            texts |= {ir_hash: text for ir_hash, text in rows if ir_hash in hashes}
     except FileNotFoundError:
         raise TaskError(
             f"{path}: this file of the table is missing; tables are published without it. To get it, make the "
@@ -219,7 +219,7 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
     for piece in pieces:
         if piece.ir_hash not in texts:
             raise TaskError(f"{path}: no IR of {piece.name}. The file belongs to another table. {MAKE_ONE}")
-    for found, text in texts.items():
-        if hash_of_ir(text) != found:
-            raise TaskError(f"{path}: damaged: the IR stored under hash {found[:12]} has another hash. {MAKE_ONE}")
+    for digest, text in texts.items():
+        if hash_of_ir(text) != digest:
+            raise TaskError(f"{path}: damaged: the IR stored under hash {digest[:12]} has another hash. {MAKE_ONE}")
     return [texts[piece.ir_hash] for piece in pieces]

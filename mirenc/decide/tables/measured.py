@@ -164,8 +164,8 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
     """Read a table. Raises TaskError: no table there, of another task or format, or a damaged one."""
     root, advice = Path(folder), _how_to_measure(task_name)
     names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
-    with read_folder(root, task_name, FORMAT, names, title="measured table", advice=advice) as found:
-        kernel_rows, samples, costs = found.files
+    with read_folder(root, task_name, FORMAT, names, title="measured table", advice=advice) as stored:
+        kernel_rows, samples, costs = stored.files
         # A file of its own: tables of older releases have none, and the hash is of costs alone.
         path = root / _RUNS
         runs = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -174,8 +174,8 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
             region, context = row.pop("region"), json.loads(row.pop("context")) | runs.get(row["name"], {})
             place = Region(**json.loads(region)) if region else None
             kernels[row["name"]] = MeasuredKernel(**row, context=context, region=place)
-        measured = _samples(samples, costs, found.machine["knobs"])
-        return MeasuredTable(found.machine, kernels, measured, found.content_hash)
+        measured = _samples(samples, costs, stored.machine["knobs"])
+        return MeasuredTable(stored.machine, kernels, measured, stored.content_hash)
 
 
 def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSample]:
@@ -185,15 +185,15 @@ def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSam
         if key in rows_of:
             raise ValueError(f"the costs of {' '.join(key)} occur twice")
         rows_of[key] = list(rows)
-    found = []
+    measured = []
     for sample in samples.to_pylist():
-        own = rows_of.get((sample["kernel"], sample["part"]), [])
+        cost_rows = rows_of.get((sample["kernel"], sample["part"]), [])
         columns = {"status": "status", "code": "code", "label": "label_cost", "report": "report_cost"}
-        settings = tuple(tuple(row[knob] for knob in knobs) for row in own)
-        effective = tuple(tuple(row[f"effective_{knob}"] for knob in knobs) for row in own)
-        values: dict[str, Any] = {name: tuple(row[column] for row in own) for name, column in columns.items()}
-        found.append(MeasuredSample(**sample, settings=settings, effective=effective, **values))
-    return found
+        settings = tuple(tuple(row[knob] for knob in knobs) for row in cost_rows)
+        effective = tuple(tuple(row[f"effective_{knob}"] for knob in knobs) for row in cost_rows)
+        values: dict[str, Any] = {name: tuple(row[column] for row in cost_rows) for name, column in columns.items()}
+        measured.append(MeasuredSample(**sample, settings=settings, effective=effective, **values))
+    return measured
 
 
 def _how_to_measure(task: str) -> str:
@@ -226,11 +226,11 @@ class MeasuredTask(Task):
     def samples_of(self, table: MeasuredTable) -> TaskData:
         """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""
         space = self.table_space(table)
-        kept = [sample for sample in table.samples if not sample.dropped]
-        if not kept:
-            found = f"{len(table.samples)} samples, and all were dropped"
-            raise TaskError(f"the table has {found}. Measure on a quiet machine")
-        samples = [self._sample(sample, table.kernels[sample.kernel], space) for sample in kept]
+        usable = [sample for sample in table.samples if not sample.dropped]
+        if not usable:
+            problem = f"{len(table.samples)} samples, and all were dropped"
+            raise TaskError(f"the table has {problem}. Measure on a quiet machine")
+        samples = [self._sample(sample, table.kernels[sample.kernel], space) for sample in usable]
         if table.machine.get("held_out"):  # to be tested on only
             samples = [replace(sample, held_out=True) for sample in samples]
         return TaskData(samples, space, table.content_hash, machine=table.title)
@@ -241,8 +241,8 @@ class MeasuredTask(Task):
         known |= {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
         known |= self.sample_context(sample)
         if lost := [feature for feature in self.context.names if feature not in known]:
-            found = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
-            raise TaskError(f"{title}: {found}. {_ANEW}")
+            problem = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
+            raise TaskError(f"{title}: {problem}. {_ANEW}")
         if (kernel.region.level if kernel.region else "module") != self.level:
             raise TaskError(f"{title}: the table does not say which {self.level} of this kernel was measured. {_ANEW}")
         context = tuple(known[feature] for feature in self.context.names)
@@ -284,6 +284,6 @@ def _columns(
         raise TaskError(f"{name}: the table has setting {strange[0]}, and the task does not. {_ANEW}")
     rows = [space.place[setting] for setting in sample.settings]
     costs, reported, effective = [math.nan] * len(space), [math.nan] * len(space), list(range(len(space)))
-    for row, own, label, report in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
-        costs[row], reported[row], effective[row] = label, report, rows[own]
+    for row, measured_as, label, report in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
+        costs[row], reported[row], effective[row] = label, report, rows[measured_as]
     return tuple(costs), tuple(reported), tuple(effective)

@@ -67,8 +67,8 @@ def block_space(language: str, dimensions: int) -> Space:
     A third dimension is left at 1, as people do. Raises TaskError: another language or number.
     """
     if language not in _LINES or dimensions not in _HABIT:
-        found = f"no block shapes for {language!r} in {dimensions} dimensions"
-        raise TaskError(f"{found}; available: languages cl and cuda, 1 or 2 dimensions")
+        problem = f"no block shapes for {language!r} in {dimensions} dimensions"
+        raise TaskError(f"{problem}; available: languages cl and cuda, 1 or 2 dimensions")
     shapes = [(x, 1) for x in _LINES[language]] if dimensions == 1 else _PLANES[language]
     habit = _HABIT[dimensions]
     # The default stands first in every space, so that a head for all of them knows it. A shape that a kernel or a
@@ -100,20 +100,20 @@ def permitted_shapes(
 
     A shape that the kernel requires is the only one, whether it is among ``shapes`` or not. Raises TaskError: none.
     """
-    found = f"{kernel} has {bounds.text}"
+    cause = f"{kernel} has {bounds.text}"
     device = _CUDA_DEVICE if cuda else BlockBounds()
     if bounds.required:
         if refusal := device.refusal(bounds.required):
-            raise TaskError(f"{found}, and no GPU can launch it: {refusal}. Mend the kernel's attribute")
+            raise TaskError(f"{cause}, and no GPU can launch it: {refusal}. Mend the kernel's attribute")
         x, y, z = bounds.required
         if z != 1:
-            raise TaskError(f"{found}, so there is nothing to predict. Launch the kernel with {x} x {y} x {z}")
+            raise TaskError(f"{cause}, so there is nothing to predict. Launch the kernel with {x} x {y} x {z}")
         return [(x, y)]
     permitted = [shape for shape in shapes if not bounds.refusal(shape) and not device.refusal(shape)]
     if not permitted:
         known = ", ".join(f"{x} x {y}" for x, y in sorted(shapes))
         advice = "Launch the kernel with a shape of your own that it allows"
-        raise TaskError(f"{found}, which allows none of the shapes that mirenc can predict: {known}. {advice}")
+        raise TaskError(f"{cause}, which allows none of the shapes that mirenc can predict: {known}. {advice}")
     default = nearest_shape(permitted, habit)
     return [default, *(shape for shape in permitted if shape != default)]
 
@@ -140,12 +140,12 @@ def _is_cuda(module: IRModule) -> bool:
 
 
 def _dimensions_and_language(module: IRModule, region: Region | None) -> Mapping[str, int]:
-    own = module.text
+    text = module.text
     if region is not None:
         header = module.function(region.symbol.strip('@"')).header
-        own = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
+        text = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
     # 2 where a kernel asks for its place in a second dimension.
-    return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(_is_cuda(module))}
+    return {"dimensions": 2 if _SECOND.search(text) else 1, "cuda": int(_is_cuda(module))}
 
 
 class BlockSize(MeasuredTask):
@@ -189,8 +189,8 @@ class BlockSize(MeasuredTask):
             return space.default_first, ""
         bounds = block_bounds(module, region.symbol)
         shapes = [(int(x), int(y)) for x, y in space.default_first]
-        kept = permitted_shapes(shapes, _HABIT[int(context[1])], region.function, bounds, cuda=bool(context[2]))
-        return tuple(kept), bounds.text
+        permitted = permitted_shapes(shapes, _HABIT[int(context[1])], region.function, bounds, cuda=bool(context[2]))
+        return tuple(permitted), bounds.text
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         """The module. CUDA is compiled without its headers, unless the flags say where they are."""

@@ -75,8 +75,8 @@ class DeviceMapping(PublishedTask):
         where = f"{record} ({name})"
         file = ir_name(row["benchmark"], row["dataset"], kernels)
         if file is None:
-            found = "kernels_ir has no IR of this kernel"
-            raise TaskError(f"{where}: {found}. To check the data, type: mirenc datasets verify device_mapping")
+            problem = "kernels_ir has no IR of this kernel"
+            raise TaskError(f"{where}: {problem}. To check the data, type: mirenc datasets verify device_mapping")
         return Sample(
             name=name,
             ir=kernels[file],
@@ -95,8 +95,8 @@ class DeviceMapping(PublishedTask):
         refusals = [bound.items_refusal(items) for bound in bounds]
         if items and refusals and all(refusals):
             allowed = "; ".join(bound.text for bound in bounds)
-            found = f"context feature 'wgsize' is {items:g}: {refusals[0]} ({allowed})"
-            raise TaskError(f"{found}. Give a wgsize that the kernel allows")
+            problem = f"context feature 'wgsize' is {items:g}: {refusals[0]} ({allowed})"
+            raise TaskError(f"{problem}. Give a wgsize that the kernel allows")
         return super().permitted(space, module, region, context)
 
 

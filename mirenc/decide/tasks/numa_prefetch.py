@@ -77,8 +77,8 @@ class NumaPrefetch(PublishedTask):
         if doubled := len(samples) - len({sample.name for sample in samples}):
             raise TaskError(f"{table}: {doubled} regions occur twice. Leave out one row of each")
         published = table in get_dataset(_FOLDER).tables
-        found = content_hash(_FOLDER, data_dir) if published else hashlib.sha256(content).hexdigest()
-        return TaskData(samples, space, found)
+        digest = content_hash(_FOLDER, data_dir) if published else hashlib.sha256(content).hexdigest()
+        return TaskData(samples, space, digest)
 
 
 def _regions(data: TaskData) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
@@ -93,8 +93,8 @@ def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
         if file_path(folder, name):
             return folder, name
     dataset_folder(_FOLDER, data_dir)  # none of the files at all: says how to get them
-    found = f"the table of {variant} is missing; it is {names[0]} or {names[1]}, with or without .gz"
-    raise TaskError(f"{root}: {found}. Put it into {root / _FOLDER}, or name the folder that holds it with --data")
+    problem = f"the table of {variant} is missing; it is {names[0]} or {names[1]}, with or without .gz"
+    raise TaskError(f"{root}: {problem}. Put it into {root / _FOLDER}, or name the folder that holds it with --data")
 
 
 def _stripped(cells: list[str]) -> list[str]:
@@ -106,15 +106,15 @@ def _stripped(cells: list[str]) -> list[str]:
 def _space(columns: list[str], table: str) -> Space:
     settings: list[tuple[Value, ...]] = []
     for column in columns:
-        found = _COLUMN.fullmatch(column)
-        if found is None or not 0 <= int(found[6]) < 16:
+        match = _COLUMN.fullmatch(column)
+        if match is None or not 0 <= int(match[6]) < 16:
             raise TaskError(
                 f"{table}: column {column!r} does not name a configuration. Name it as in {_DEFAULT}, eight parts "
                 "joined by _: optimisation level, how many threads, on how many NUMA nodes they run, how many NUMA "
                 "nodes hold pages, thread mapping, hyper-threading (0 or 1), prefetcher mask (0 to 15), page policy"
             )
-        mask = [int(found[6]) >> bit & 1 for bit in range(4)]
-        settings.append((*map(int, found.group(1, 2, 3)), found[4], int(found[5]), *mask, found[7]))
+        mask = [int(match[6]) >> bit & 1 for bit in range(4)]
+        settings.append((*map(int, match.group(1, 2, 3)), match[4], int(match[5]), *mask, match[7]))
     if _DEFAULT not in columns:
         raise TaskError(f"{table}: column {_DEFAULT!r} is missing. Add it: speedups are relative to its times")
     return Space(_KNOBS, tuple(settings), columns.index(_DEFAULT), missing="never")

@@ -53,11 +53,11 @@ def without_places(module: IRModule) -> IRModule:
 
     With debug information they name the source file, so that vectors would depend on the name of its folder.
     """
-    whole = module.annotated or module.text
-    text = _PLACE.sub(_NOWHERE, whole)
+    original = module.annotated or module.text
+    text = _PLACE.sub(_NOWHERE, original)
     first: dict[str, str] = {}  # flags of a place -> its first symbol
     kept_as: dict[str, str] = {}  # symbol of a place -> the one that stands for it
-    strings = [match[1].split(" ")[0] for match in _PLACE.finditer(whole)]
+    strings = [match[1].split(" ")[0] for match in _PLACE.finditer(original)]
     for match in _IDENT.finditer(text):
         if match[3] in strings:
             kept_as[match[1]] = first.setdefault(match[2], match[1])
@@ -72,7 +72,7 @@ def without_places(module: IRModule) -> IRModule:
         text = re.sub(rf"^{re.escape(name)} = .*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"@[-\w.]+", lambda match: kept_as.get(match[0], match[0]), text)
     text = re.sub(r"(?<=, i32 )\d+(?=, ptr " + re.escape(strings[0]) + r" \})", "22", text) if strings else text
-    return module if text == whole else parse_ir(text, name=module.name)
+    return module if text == original else parse_ir(text, name=module.name)
 
 
 def parallel_regions(module: IRModule) -> list[Region]:
@@ -84,8 +84,8 @@ def parallel_regions(module: IRModule) -> list[Region]:
         called = {symbols[row].strip('@"') for row in rows if row >= 0}
         if any(name.startswith(("__kmpc_for_static_init", "__kmpc_dispatch_init")) for name in called):
             asking.add(function.name)
-    found = regions_of(module, "function").regions
-    return [region for region in found if "omp_outlined" in region.symbol and region.symbol in asking]
+    functions = regions_of(module, "function").regions
+    return [region for region in functions if "omp_outlined" in region.symbol and region.symbol in asking]
 
 
 class OpenMP(MeasuredTask):
@@ -123,11 +123,11 @@ class OpenMP(MeasuredTask):
 
     def regions(self, module: IRModule) -> list[Region]:
         """Its parallel loops. Raises TaskError: it has none."""
-        found = parallel_regions(module)
-        if not found:
-            how = "Give a source with `#pragma omp parallel for`, or IR that clang made of one with -fopenmp"
-            raise TaskError(f"{module.name} has no parallel loop. {how}")
-        return found
+        loops = parallel_regions(module)
+        if not loops:
+            advice = "Give a source with `#pragma omp parallel for`, or IR that clang made of one with -fopenmp"
+            raise TaskError(f"{module.name} has no parallel loop. {advice}")
+        return loops
 
     def directive(self, setting: Setting) -> str:
         """The pragma that asks for a setting; clauses of the loop's own, such as reductions, stay beside these."""

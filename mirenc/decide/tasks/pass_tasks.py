@@ -31,7 +31,7 @@ _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
 # What -Oz begins with: every function marked minsize and optsize, and no pass run.
 BEFORE_OZ = Dialect(
     title="source at -Oz, before any pass",
-    flags={language: (*own, *_FLAGS) for language, own in LANGUAGE_FLAGS.items()},
+    flags={language: (*language_flags, *_FLAGS) for language, language_flags in LANGUAGE_FLAGS.items()},
 )
 HELD_OUT = Protocol(
     "held_out", "trained on some projects, tested on projects held out", lambda data: data.group, over="held_out"
@@ -84,15 +84,15 @@ class CompiledTask(Task):
     ) -> TaskData:
         """The samples whose value is known, with it as a field."""
         rows = zip(samples, values, known.tolist(), strict=True)
-        kept = [replace(sample, **{field: value}) for sample, value, is_known in rows if is_known]
+        known_samples = [replace(sample, **{field: value}) for sample, value, is_known in rows if is_known]
         llvm = str(table.record["llvm"])
-        return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=llvm, **more)
+        return TaskData(known_samples, content_hash=table.content_hash, machine=table.title, llvm=llvm, **more)
 
     def _sizes_after(self, table: CompiledTable, level: str) -> Float64:
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
         if level not in table.levels:
-            found = f"the table has {', '.join(table.levels) or 'none'}. Label anew with this release"
-            raise TaskError(f"{self.name} needs sizes after {level}; {found}: mirenc label SOURCES -o FOLDER")
+            problem = f"the table has {', '.join(table.levels) or 'none'}. Label anew with this release"
+            raise TaskError(f"{self.name} needs sizes after {level}; {problem}: mirenc label SOURCES -o FOLDER")
         return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
 
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
@@ -180,18 +180,18 @@ class PassFires(CompiledTask):
 
     def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         if variant not in table.fires:
-            found = f"the table has those of {', '.join(table.fires) or 'no level'}. Label anew where opt is on PATH"
-            raise TaskError(f"{self.name} needs to know which passes of {variant} change a piece; {found}")
+            problem = f"the table has those of {', '.join(table.fires) or 'no level'}. Label anew where opt is on PATH"
+            raise TaskError(f"{self.name} needs to know which passes of {variant} change a piece; {problem}")
         fires = table.fires[variant]
         training = fires.known & ~np.array([sample.held_out for sample in samples], dtype=bool)
         changed = fires.changed[training]
         rarer = np.minimum(changed.sum(axis=0), (~changed).sum(axis=0))
-        kept = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
-        if not len(kept):
-            found = "each pass changes either all training pieces or none, so there is nothing to learn"
-            raise TaskError(f"{self.name}: {found}. Label more sources")
-        labels = map(tuple, fires.changed[:, kept].astype(int).tolist())
-        names = tuple(fires.passes[index] for index in kept)
+        learnable = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
+        if not len(learnable):
+            problem = "each pass changes either all training pieces or none, so there is nothing to learn"
+            raise TaskError(f"{self.name}: {problem}. Label more sources")
+        labels = map(tuple, fires.changed[:, learnable].astype(int).tolist())
+        names = tuple(fires.passes[index] for index in learnable)
         return self._data(table, samples, "labels", labels, fires.known, label_names=names)
 
     def remarks(self, answer: PredictedLabels) -> list[str]:

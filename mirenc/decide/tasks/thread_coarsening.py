@@ -75,8 +75,8 @@ class ThreadCoarsening(PublishedTask):
             measured[int(factor)] = row
         for kernel, rows in sorted(times.items()):
             if f"{kernel}.ll" not in kernels:
-                found = f"kernels_ir has no IR of kernel {kernel!r}"
-                raise TaskError(f"{_TABLE}: {found}. To check, type: mirenc datasets verify thread_coarsening")
+                problem = f"kernels_ir has no IR of kernel {kernel!r}"
+                raise TaskError(f"{_TABLE}: {problem}. To check, type: mirenc datasets verify thread_coarsening")
             if 1 not in rows:
                 raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Delete its rows")
             hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
@@ -94,10 +94,10 @@ class ThreadCoarsening(PublishedTask):
         def fits(factor: int) -> bool:
             return any(bound.required[0] % factor == 0 if bound.required else factor <= bound.most for bound in bounds)
 
-        kept = tuple(setting for setting in space.default_first if fits(int(setting[0])))
-        if not bounds or len(kept) == len(space):
+        allowed = tuple(setting for setting in space.default_first if fits(int(setting[0])))
+        if not bounds or len(allowed) == len(space):
             return space.default_first, ""
-        return kept, "; ".join(bound.text for bound in bounds)
+        return allowed, "; ".join(bound.text for bound in bounds)
 
 
 def _seconds(kernel: str, row: Mapping[str, str], column: str) -> float:

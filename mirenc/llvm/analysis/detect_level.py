@@ -61,11 +61,11 @@ def levels_of_functions(module: IRModule) -> list[Level]:
 
 def stated_levels(text: str) -> dict[str, Level] | None:
     """`levels_by_symbol` of canonical text, if the attributes of each function state its level; otherwise None."""
-    own = [*map(_stated_level, _attributes(text))]
-    if not own or None in own:
+    levels = [*map(_stated_level, _attributes(text))]
+    if not levels or None in levels:
         return None
     names = [match[1].strip('"') for match in DEFINED.finditer(text)]
-    return _by_symbol(names, own, "Os" if 2 * own.count("Os") > len(own) else "O0")
+    return _by_symbol(names, levels, "Os" if 2 * levels.count("Os") > len(levels) else "O0")
 
 
 def levels_by_symbol(module: IRModule) -> dict[str, Level]:
@@ -73,13 +73,13 @@ def levels_by_symbol(module: IRModule) -> dict[str, Level]:
     if module.built:
         return module.built  # type: ignore[return-value]  # from here
     attributes = _attributes(module.text)
-    own = _own_levels(module, attributes)
+    levels = _own_levels(module, attributes)
     names = [function.name for function in module.defined_functions]
-    return _by_symbol(names, own, _level_of_rest(module, attributes, own))
+    return _by_symbol(names, levels, _level_of_rest(module, attributes, levels))
 
 
-def _by_symbol(names: Sequence[str], own: Sequence[Level | None], rest: Level) -> dict[str, Level]:
-    return {"": rest} | {name: level for name, level in zip(names, own, strict=True) if level not in (None, rest)}
+def _by_symbol(names: Sequence[str], levels: Sequence[Level | None], rest: Level) -> dict[str, Level]:
+    return {"": rest} | {name: level for name, level in zip(names, levels, strict=True) if level not in (None, rest)}
 
 
 def _attributes(text: str) -> list[AbstractSet[str]]:
@@ -88,8 +88,8 @@ def _attributes(text: str) -> list[AbstractSet[str]]:
     groups = attribute_groups(metadata[: metadata.find("\n!") + 1 or None])
     words = {name: frozenset(group.split()) for name, group in groups.items()}
     lines = [rest.partition("\n")[0] for rest in f"\n{text}".split("\ndefine ")[1:]]
-    found = (_GROUP.search(_QUOTED.sub("", line) if '"' in line else line) for line in lines)
-    return [words[match[1]] if match else frozenset() for match in found]
+    matches = (_GROUP.search(_QUOTED.sub("", line) if '"' in line else line) for line in lines)
+    return [words[match[1]] if match else frozenset() for match in matches]
 
 
 def _own_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> list[Level | None]:
@@ -105,10 +105,10 @@ def _stated_level(attributes: AbstractSet[str]) -> Level | None:
     return "Os" if attributes & _FOR_SIZE else "O0" if "optnone" in attributes else None
 
 
-def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own: Sequence[Level | None]) -> Level:
+def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], levels: Sequence[Level | None]) -> Level:
     """Level of the module, and of its functions without a level of their own."""
     for level in ("Os", "O0"):
-        if 2 * own.count(level) > len(own):
+        if 2 * levels.count(level) > len(levels):
             return level
     if not any(sign in module.text for sign in _SIGNS) and not any(words & _BY_OPTIMISERS for words in attributes):
         return "O0"
@@ -235,11 +235,11 @@ def _has_unmarked_pointer(module: IRModule) -> bool:
     test = arrays.operand_ref[arrays.operand_start[last[block]]]
     block, test = block[other[test] >= 0], test[other[test] >= 0]
     reached = arrays.successor[arrays.successor_start[block] + other[test]]
-    found = np.full(module.block_count, _NO_OPERAND)
-    found[reached] = key[arrays.operand_start[test]]
-    found[np.bincount(arrays.successor, minlength=module.block_count) > 1] = _NO_OPERAND  # also reached from elsewhere
+    tested = np.full(module.block_count, _NO_OPERAND)
+    tested[reached] = key[arrays.operand_start[test]]
+    tested[np.bincount(arrays.successor, minlength=module.block_count) > 1] = _NO_OPERAND  # also reached from elsewhere
     user = np.repeat(np.arange(len(arrays.form)), np.diff(arrays.operand_start))
-    passed = np.flatnonzero(_of_forms(module, _is_call)[user] & (key == found[arrays.block[user]]))
+    passed = np.flatnonzero(_of_forms(module, _is_call)[user] & (key == tested[arrays.block[user]]))
     return any(_is_unmarked(module, int(user[row]), int(row - arrays.operand_start[user[row]])) for row in passed)
 
 

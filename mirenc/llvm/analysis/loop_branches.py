@@ -38,29 +38,29 @@ def taken_branches(
         return None
     starts, header = module.arrays.successor_start, int(forest.header[row])
     inside = np.flatnonzero(forest.innermost == row).tolist()
-    ways = {block: module.arrays.successor[starts[block] : starts[block + 1]].tolist() for block in inside}
+    successors = {block: module.arrays.successor[starts[block] : starts[block + 1]].tolist() for block in inside}
     order = TopologicalSorter(dict.fromkeys(inside, ()))
-    for block, targets in ways.items():
-        for target in {*targets} & ways.keys() - {header}:
+    for block, targets in successors.items():
+        for target in {*targets} & successors.keys() - {header}:
             order.add(target, block)
     runs = dict.fromkeys(inside, 0.0) | {header: 1.0}
     evenly, rarer = dict(runs), 0.0  # split evenly, only what every path passes through runs once
     for block in order.static_order():
-        found = dict.fromkeys((target for target in ways[block] if target in ways), 0)
-        told = list(weights(module, block)) if len(found) > 1 else [1] * len(ways[block])
-        for target, weight in zip(ways[block], told, strict=False):
-            if target in found:
-                found[target] += weight
-        total = sum(found.values())
-        if found and not total:
+        weight_of = dict.fromkeys((target for target in successors[block] if target in successors), 0)
+        block_weights = list(weights(module, block)) if len(weight_of) > 1 else [1] * len(successors[block])
+        for target, weight in zip(successors[block], block_weights, strict=False):
+            if target in weight_of:
+                weight_of[target] += weight
+        total = sum(weight_of.values())
+        if weight_of and not total:
             if runs[block]:
                 return None
             total = 1  # never reached, and so without weights
-        for target, weight in found.items():
+        for target, weight in weight_of.items():
             if target != header:
                 runs[target] += runs[block] * weight / total
-                evenly[target] += evenly[block] / len(found)
-        rarer += runs[block] * (1 - max(found.values()) / total) if found else 0.0
+                evenly[target] += evenly[block] / len(weight_of)
+        rarer += runs[block] * (1 - max(weight_of.values()) / total) if weight_of else 0.0
     size = np.diff(module.arrays.block_start)
     conditional = [block for block in inside if evenly[block] < 1 - _ROUNDING]
     every = sum(int(size[block]) for block in conditional)

@@ -38,12 +38,12 @@ def profiled_flow(module: IRModule) -> Flow | None:
     """How often each block and edge was executed; None without a profile."""
     if PROFILED not in module.annotated:
         return None
-    shares, told = profiled_shares(module)
+    shares, known = profiled_shares(module)
     counts, lines = dict(_ENTRY_COUNTS.findall(module.annotated)), annotated_lines(module)
     lines_of = {function.index: lines[function.header.line] for function in module.defined_functions}
     counted = {number: _COUNTED.match(line) for number, line in lines_of.items()}
-    entered = {number: int(counts.get(found[1], 0)) for number, found in counted.items() if found}
-    return solve_flow(module, shares, told, entered)
+    entered = {number: int(counts.get(match[1], 0)) for number, match in counted.items() if match}
+    return solve_flow(module, shares, known, entered)
 
 
 def attached_node(module: IRModule, block: int, kind: str) -> str:
@@ -60,27 +60,27 @@ def branch_weights(module: IRModule, block: int) -> list[int]:
     """
     node = attached_node(module, block, "prof")
     numbers = _WEIGHT.findall(node) if node.startswith('!{!"branch_weights"') else []
-    ways = module.arrays.successor_start[block + 1] - module.arrays.successor_start[block]
-    return [int(number) % 2**32 for number in numbers] if len(numbers) == ways else []
+    count = module.arrays.successor_start[block + 1] - module.arrays.successor_start[block]
+    return [int(number) % 2**32 for number in numbers] if len(numbers) == count else []
 
 
 def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
     """Share of each edge in its block (C,), even without weights, and whether they are known for a block (B,)."""
     arrays = module.arrays
-    ways = np.diff(arrays.successor_start)
-    source = np.repeat(np.arange(module.block_count), ways)
-    shares, told = 1.0 / ways[source], ways < 2
+    fan_out = np.diff(arrays.successor_start)
+    source = np.repeat(np.arange(module.block_count), fan_out)
+    shares, known = 1.0 / fan_out[source], fan_out < 2
     # Exceptions are rare and not counted; LLVM, too, assumes the normal successor.
     invokes = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
     unwound = arrays.successor_start[1:][invokes] - 1
-    shares[unwound - 1], shares[unwound], told[invokes] = 1 - _MIN_SHARE, _MIN_SHARE, True
-    for block in np.flatnonzero(ways > 1).tolist() if module.annotated else ():
+    shares[unwound - 1], shares[unwound], known[invokes] = 1 - _MIN_SHARE, _MIN_SHARE, True
+    for block in np.flatnonzero(fan_out > 1).tolist() if module.annotated else ():
         weights = branch_weights(module, block)
         if sum(weights):
-            own = np.maximum(np.array(weights) / sum(weights), _MIN_SHARE)
-            shares[slice(*arrays.successor_start[block : block + 2])] = own / own.sum()
-            told[block] = True
-    return shares, told
+            block_shares = np.maximum(np.array(weights) / sum(weights), _MIN_SHARE)
+            shares[slice(*arrays.successor_start[block : block + 2])] = block_shares / block_shares.sum()
+            known[block] = True
+    return shares, known
 
 
 def solve_flow(module: IRModule, shares: Float64, told: Bool, counts: Mapping[int, float]) -> Flow:

@@ -87,24 +87,24 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
         return _loop_regions(module, functions, built)
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
-        whole = Region(level, module.name, "", "", 0, "", 0, built=built[""])
-        return Regions(level, [whole], rows, np.zeros_like(rows))
+        region = Region(level, module.name, "", "", 0, "", 0, built=built[""])
+        return Regions(level, [region], rows, np.zeros_like(rows))
     places, arrays = Places(module), module.arrays
     regions: list[Region] = []
-    for one in functions:
-        shown, symbol, first, last = one.display_name, one.name, one.header.first, one.header.last
-        own = symbol, built.get(symbol, built[""])
+    for defined in functions:
+        shown, symbol, first, last = defined.display_name, defined.name, defined.header.first, defined.header.last
+        identity = symbol, built.get(symbol, built[""])
         if level == "function":
-            regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), *own))
+            regions.append(Region(level, shown, shown, "", 0, *places.of_function(defined.index), *identity))
         elif level == "block":
-            for block in range(one.header.first_block, one.header.last_block):
+            for block in range(defined.header.first_block, defined.header.last_block):
                 header = block_name(module, block)
                 name = f"{shown}:{header}"
-                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), *own))
+                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), *identity))
         else:
             for row, line in enumerate(arrays.line[first:last].tolist(), first):
                 name = module.lines[line].strip()
-                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), *own))
+                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), *identity))
     owner = {"function": arrays.function, "block": arrays.block}.get(level, np.arange(module.instruction_count))
     return Regions(level, regions, rows, np.unique(owner[rows], return_inverse=True)[1].astype(np.int32))
 
@@ -114,24 +114,24 @@ def has_function(module: IRModule, wanted: str | re.Pattern[str]) -> bool:
     return bool(_matching(module.defined_functions, wanted))
 
 
-def _matching(functions: list[IRFunction], wanted: str | re.Pattern[str]) -> list[IRFunction]:
+def _matching(functions: list[IRFunction], pattern: str | re.Pattern[str]) -> list[IRFunction]:
     """Functions in whose mangled or demangled name the pattern is found; ConfigError."""
     try:
-        search = re.compile(wanted).search
+        search = re.compile(pattern).search
     except re.error as error:
         advice = "Put a backslash before each sign that is meant literally"
-        raise ConfigError(f"{wanted!r} is not a regular expression: {error}. {advice}") from None
-    return [found for found in functions if search(found.name) or search(found.display_name)]
+        raise ConfigError(f"{pattern!r} is not a regular expression: {error}. {advice}") from None
+    return [function for function in functions if search(function.name) or search(function.display_name)]
 
 
-def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:
+def _chosen(module: IRModule, expression: str | re.Pattern[str] | None) -> list[IRFunction]:
     """Functions with a body that match the pattern; all of them without one. Raises ConfigError: there is none."""
     defined = module.defined_functions
-    if wanted is None:
+    if expression is None:
         return defined
-    chosen = _matching(defined, wanted)
+    chosen = _matching(defined, expression)
     if not chosen:
-        pattern = wanted if isinstance(wanted, str) else wanted.pattern
+        pattern = expression if isinstance(expression, str) else expression.pattern
         names = ", ".join(function.display_name for function in defined[:_SHOWN])
         names += f" and {len(defined) - _SHOWN} more" if len(defined) > _SHOWN else ""
         raise ConfigError(f"no function with a body in {module.name} matches {pattern!r}; it has: {names}")
@@ -141,15 +141,15 @@ def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFu
 def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[str, str]) -> Regions:
     forest, places, start = find_loops(module), Places(module), module.arrays.block_start
     by_index = {one.index: one for one in functions}
-    wanted = np.isin(forest.function, list(by_index))
-    row = np.where(wanted, np.cumsum(wanted) - 1, -1)  # loop -> region
+    chosen = np.isin(forest.function, list(by_index))
+    row = np.where(chosen, np.cumsum(chosen) - 1, -1)  # loop -> region
     regions = []
-    for number in np.flatnonzero(wanted).tolist():
+    for number in np.flatnonzero(chosen).tolist():
         function = by_index[int(forest.function[number])]
         shown, header = function.display_name, block_name(module, int(forest.header[number]))
         place, depth = places.of_loop(forest, number), int(forest.depth[number])
-        own = function.name, built.get(function.name, built[""])
-        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, *own))
+        identity = function.name, built.get(function.name, built[""])
+        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, *identity))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
     instruction, bounds = spread(start[block], start[block + 1])

@@ -84,13 +84,13 @@ def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
     (latch, *others), _ = ways_in(module, forest, row)
     if others:
         return TripCount(0)
-    ways = arrays.successor[slice(*arrays.successor_start[latch : latch + 2])].tolist()
+    targets = arrays.successor[slice(*arrays.successor_start[latch : latch + 2])].tolist()
     branches = module.forms[arrays.form[arrays.block_start[latch + 1] - 1]].opcode == "br"
-    if not branches or len(ways) != 2 or all(forest.contains(row, way) for way in ways):
+    if not branches or len(targets) != 2 or all(forest.contains(row, target) for target in targets):
         return TripCount(0)
     if (count := _loop_attribute(module, latch, _ESTIMATED)) is not None:
         return TripCount(count % 2**32, _ESTIMATED) if count else TripCount(0)  # 0: LLVM does not know either
-    out, back = branch_weights(module, latch)[:: 1 if ways[1] == header else -1] or (0, 0)
+    out, back = branch_weights(module, latch)[:: 1 if targets[1] == header else -1] or (0, 0)
     if not out:
         return TripCount(0)
     source = "branch weights of a hint" if '!"expected"' in attached_node(module, latch, "prof") else "branch weights"
@@ -101,8 +101,8 @@ def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
     """Number of the first property of that name in the ``!llvm.loop`` node of a latch; None without one."""
     nodes = metadata_nodes(module.annotated)
     numbers = re.findall(r"!(\d+)", attached_node(module, latch, "llvm.loop"))[1:]  # the first is the loop's own
-    found = (re.fullmatch(rf'!{{!"{re.escape(name)}", i\d+ (-?\d+)}}', nodes.get(number, "")) for number in numbers)
-    return next((int(match[1]) for match in found if match), None)
+    matches = (re.fullmatch(rf'!{{!"{re.escape(name)}", i\d+ (-?\d+)}}', nodes.get(number, "")) for number in numbers)
+    return next((int(match[1]) for match in matches if match), None)
 
 
 def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:

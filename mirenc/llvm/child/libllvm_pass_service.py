@@ -161,9 +161,9 @@ class LibLLVMPassService(PassService):
         blocks = (block for function in self._all("Function", module) for block in self._all("BasicBlock", function))
         return sum(1 for block in blocks for _ in self._all("Instruction", block))
 
-    def _all(self, kind: str, whole: Any) -> Iterator[Any]:
+    def _all(self, kind: str, parent: Any) -> Iterator[Any]:
         """The functions of a module, the blocks of a function, or the instructions of a block."""
-        part = getattr(self._c, f"LLVMGetFirst{kind}")(whole)
+        part = getattr(self._c, f"LLVMGetFirst{kind}")(parent)
         following = getattr(self._c, f"LLVMGetNext{kind}")
         while part:
             yield part

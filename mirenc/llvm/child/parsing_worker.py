@@ -98,7 +98,7 @@ class ParsingWorker(ChildProcess):
     def _error(self, status: str, ended: EndedError, timeout: float, most_text: int) -> IRResourceError:
         # An assertion's line begins with a path and a signature that say nothing to the user.
         reason = re.search(r"LLVM ERROR.*|Assertion `.*' failed", ended.problem)
-        what = f": {reason[0].removesuffix('.')}" if reason else ""
+        detail = f": {reason[0].removesuffix('.')}" if reason else ""
         messages = {
             "memory": f"LLVM ran out of memory {memory_advice(self.memory_limit)}",
             "long": f"its text, as LLVM prints it, has more than {most_text / 2**20:.0f} MiB, {TEXT_FACTOR} times the "
@@ -107,7 +107,7 @@ class ParsingWorker(ChildProcess):
             "start": f"LLVM cannot be started: {ended.problem}. Type: pip install --force-reinstall --no-deps llvmlite",
             "killed": "LLVM's process was killed, most likely by the system for want of memory. "
             "Close other programs, or leave the file out",
-            "crash": f"LLVM ended its process ({ended.ending}) on this module{what}. "
+            "crash": f"LLVM ended its process ({ended.ending}) on this module{detail}. "
             "The file is damaged or LLVM has a bug: check it with `opt -passes=verify`",
         }
         return IRResourceError(messages[status], crashed=status == "crash")
@@ -119,9 +119,9 @@ def _refusal(text: str, step: str) -> IRParseError:
     diagnostic = re.sub(r"\ALLVM (?:IR|bitcode) parsing error\n", "", text.strip()).strip()
     place = _PLACE.search(diagnostic)
     if place:
-        line, column, what = int(place[1]), int(place[2]), place[3]
+        line, column, words = int(place[1]), int(place[2]), place[3]
         where = f"line {line}, column {column}"
-        return IRParseError(f"{where}: {what}", line=line, column=column, diagnostic=diagnostic, by_verifier=verifier)
+        return IRParseError(f"{where}: {words}", line=line, column=column, diagnostic=diagnostic, by_verifier=verifier)
     first = diagnostic.splitlines()[0] if diagnostic else "no reason given"
     return IRParseError(f"{_REFUSALS[step]}: {first}", diagnostic=diagnostic, by_verifier=verifier)
 

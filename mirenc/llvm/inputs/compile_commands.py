@@ -93,8 +93,8 @@ def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> l
             chosen.setdefault(command.file, command)
     repeated = len(parsed) - others.total() - len(chosen)
     if not chosen:
-        wanted = " ".join(languages)
-        raise ConfigError(f"{path}: no source ends in one of: {wanted}. Make this file again with CMake or bear")
+        endings = " ".join(languages)
+        raise ConfigError(f"{path}: no source ends in one of: {endings}. Make this file again with CMake or bear")
     for line in broken:
         report(f"{line}. It is left out")
     if others:
@@ -276,7 +276,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
     named = _COMPILER.fullmatch(base)
     prefix, name = (named["prefix"] or "", named["name"]) if named else ("", base)
     left_out = [word for word in words[:number] if word.startswith(_HEADER_VARIABLES)]
-    kept: list[Flag] = []
+    kept_flags: list[Flag] = []
     level = language = source = current_language = ""
     for flag in split_flags(_expanded(words[number + 1 :], command.directory)):
         option, value = option_of(flag), flag[-1]
@@ -287,22 +287,22 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
             current_language = named_language
         elif LEVEL.match(option):
             level = "-O" + option.removeprefix("--optimize").removeprefix("-O").removeprefix("=")
-            kept += [("-ffast-math",)] if level == "-Ofast" else []
+            kept_flags += [("-ffast-math",)] if level == "-Ofast" else []
         elif option == "-cc1":
             raise CompileError("its command is clang's internal one, -cc1. Give the clang command that started it")
         elif LEFT_OUT.match(option) or (option.split("=")[0] in _INCLUDES and value.endswith(PRECOMPILED)):
             left_out.append(" ".join(flag))
         elif not OUTPUT.match(option):
-            kept.append(_as_text(flag, command.directory))
+            kept_flags.append(_as_text(flag, command.directory))
     language = language if source else current_language
     if not language and command.file.suffix == ".c" and (_CXX.fullmatch(name) or "--driver-mode=g++" in words):
         language = "c++"
-    targets = _targets(prefix, name, kept)
+    targets = _targets(prefix, name, kept_flags)
     return replace(
         command,
         language=languages.get(_SUFFIX_OF.get(language, ""), "") if language not in ("", "none") else command.language,
         source=source or str(command.file),
-        flags=(*targets, *(flag for flag in kept if flag[0] != "-arch" or not targets)),
+        flags=(*targets, *(flag for flag in kept_flags if flag[0] != "-arch" or not targets)),
         level=level,
         left_out=tuple(dict.fromkeys(left_out)),
     )
@@ -330,7 +330,7 @@ def read_call(words: Sequence[str]) -> tuple[list[str], list[tuple[Command, Path
     if options & _NO_OBJECT:
         return [], []
     compiles = not options.isdisjoint(("-c", "--compile"))
-    outputs = [found[2] or flag[-1] for flag in flags if (found := _OUTPUT.match(flag[0]))]
+    outputs = [match[2] or flag[-1] for flag in flags if (match := _OUTPUT.match(flag[0]))]
     output = outputs[-1] if outputs else ""
     calls = []
     for source in (flag[-1] for flag in flags if not option_of(flag)):
@@ -340,8 +340,8 @@ def read_call(words: Sequence[str]) -> tuple[list[str], list[tuple[Command, Path
             command = _parse(command, words, SOURCE_LANGUAGES)
         except CompileError as error:
             command = replace(command, problem=str(error))
-        made = output if compiles and output else f"{Path(source).stem}.o"
-        calls.append((command, directory / (made if compiles else f"{output or 'a.out'}-{made}")))
+        object_name = output if compiles and output else f"{Path(source).stem}.o"
+        calls.append((command, directory / (object_name if compiles else f"{output or 'a.out'}-{object_name}")))
     return [words[number]], calls
 
 

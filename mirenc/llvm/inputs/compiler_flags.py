@@ -70,24 +70,24 @@ _OTHER_TARGETS = ("arm-linux-gnueabihf", "aarch64-linux-gnu", "riscv64-linux-gnu
 
 def split_flags(words: Iterable[str]) -> Iterator[Flag]:
     """Options with their values, and other words by themselves; -Wp,A,B is -Xpreprocessor A -Xpreprocessor B."""
-    left = list(words)[::-1]
-    while left:
-        word = left.pop()
+    remaining = list(words)[::-1]
+    while remaining:
+        word = remaining.pop()
         if word == "--":  # no option is behind it
-            yield from (("", source) for source in reversed(left))
+            yield from (("", source) for source in reversed(remaining))
             return
         if word.startswith("-Wp,"):
             for part in reversed(word.split(",")[1:]):
-                left += [part, "-Xpreprocessor"]
-        elif word in _WRAPPERS and left:
-            flag: Flag = word, left.pop()
+                remaining += [part, "-Xpreprocessor"]
+        elif word in _WRAPPERS and remaining:
+            flag: Flag = word, remaining.pop()
             # The preprocessor's own -MD has a value.
             more = flag[1] in _TAKES_WORD or (word == "-Xpreprocessor" and flag[1] in ("-MD", "-MMD"))
-            if more and len(left) > 1 and left[-1] == word:
-                flag = *flag, left.pop(), left.pop()
+            if more and len(remaining) > 1 and remaining[-1] == word:
+                flag = *flag, remaining.pop(), remaining.pop()
             yield flag
-        elif word in _TAKES_WORD and left:
-            yield word, left.pop()
+        elif word in _TAKES_WORD and remaining:
+            yield word, remaining.pop()
         else:
             yield (word,) if word.startswith("-") and word != "-" else ("", word)
 
@@ -141,14 +141,14 @@ def _ask(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[i
         source = Path(scratch, f"empty{suffix}")
         source.touch()
         while True:
-            left = [flag for flag in flags if flag not in refused]
-            words = [*spelled_for(compiler, [*compiler, "-S", "-emit-llvm", *words_of(left)])]
+            accepted = [flag for flag in flags if flag not in refused]
+            words = [*spelled_for(compiler, [*compiler, "-S", "-emit-llvm", *words_of(accepted)])]
             words += [str(source), "-o", str(Path(scratch, "empty.ll"))]
             try:
                 done = run_limited(words, timeout=60, memory_limit=None, folder=scratch, most_output=0)
             except (OSError, subprocess.TimeoutExpired):  # the compilation itself will say so
                 return 1, refused
-            if not (blamed := blamed_flags(done.words, left)):
+            if not (blamed := blamed_flags(done.words, accepted)):
                 return done.code, refused
             refused += blamed
 
@@ -161,8 +161,8 @@ def blamed_flags(words: str, flags: Sequence[Flag]) -> list[Flag]:
     blamed: list[Flag] = []
     for line in _ERROR.findall(words):
         for quoted in re.findall(r"""['"]([^'"]+)['"]""", line)[:2]:
-            if found := [flag for flag in flags if not TARGET.match(flag[0]) and _is_called(flag, quoted)]:
-                blamed += found
+            if named := [flag for flag in flags if not TARGET.match(flag[0]) and _is_called(flag, quoted)]:
+                blamed += named
                 break
     return [*dict.fromkeys(blamed)]
 

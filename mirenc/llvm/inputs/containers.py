@@ -147,15 +147,15 @@ def find_parts(stream: IO[bytes], path: str) -> tuple[list[Part], int]:
     Labels are unique: a second member ``x.o`` is ``x.o:2``, or the next number that is free. What is damaged is a part
     with its problem.
     """
-    whole = _Window(stream, path, 0, stream.seek(0, os.SEEK_END))
+    container = _Window(stream, path, 0, stream.seek(0, os.SEEK_END))
     parts: list[Part] = []
     labels: set[str] = set()
     numbers: Counter[str] = Counter()
     without = total = 0
-    for count, part in enumerate(_parts(whole, "", 0)):
+    for count, part in enumerate(_parts(container, "", 0)):
         total += part.size if part is not None and part.path == path else 0
-        if total > whole.size or count == _MOST_MODULES:  # each byte is of one module
-            why = "its modules overlap" if total > whole.size else f"more than {_MOST_MODULES} modules"
+        if total > container.size or count == _MOST_MODULES:  # each byte is of one module
+            why = "its modules overlap" if total > container.size else f"more than {_MOST_MODULES} modules"
             parts.append(Part("", path, 0, 0, f"is damaged: {why}. Build it again"))
             break
         if part is None:
@@ -274,9 +274,9 @@ def _modules(file: _Window, head: bytes) -> list[_Window]:
         sections = _wasm(file)
     else:
         sections = _coff(file, head)
-    found = [(_SECTIONS.index(name), file.part(at, size)) for name, at, size in _counted(sections) if name in _SECTIONS]
-    found.sort(key=itemgetter(0))
-    return list(islice(chain.from_iterable(_split(section) for _, section in found), _MOST_MODULES))
+    spans = [(_SECTIONS.index(name), file.part(at, size)) for name, at, size in _counted(sections) if name in _SECTIONS]
+    spans.sort(key=itemgetter(0))
+    return list(islice(chain.from_iterable(_split(section) for _, section in spans), _MOST_MODULES))
 
 
 def _split(section: _Window) -> Iterator[_Window]:

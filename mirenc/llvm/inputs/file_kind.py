@@ -86,18 +86,18 @@ def _size_text(count: int) -> str:
     return f"{count / 2**20:.0f} MiB" if count >= 2**20 else f"{count} bytes"
 
 
-def _size_error(name: str, found: str) -> IRFileError:
-    return IRFileError(f"{name}: {found}. Raise it with --max-bytes (Python: max_bytes=)", errno=errno.EFBIG)
+def _size_error(name: str, problem: str) -> IRFileError:
+    return IRFileError(f"{name}: {problem}. Raise it with --max-bytes (Python: max_bytes=)", errno=errno.EFBIG)
 
 
 def _read_limited(read: Callable[[int], bytes], limit: int, name: str, problem: str = "") -> bytes:
     """At most ``limit`` bytes, part by part: one ``read`` would reserve that many whatever the file's size."""
     parts: list[bytes] = []
-    left = limit + 1
-    while left > 0 and (part := read(min(left, _PART))):
+    remaining = limit + 1
+    while remaining > 0 and (part := read(min(remaining, _PART))):
         parts.append(part)
-        left -= len(part)
-    if left <= 0:  # a device or a pipe do not say how much they hold
+        remaining -= len(part)
+    if remaining <= 0:  # a device or a pipe do not say how much they hold
         raise _size_error(name, f"{problem}more than the limit of {_size_text(limit)}")
     return b"".join(parts)
 
@@ -107,10 +107,10 @@ def folder_error(name: str) -> IRFileError:
     if not os.access(name, os.R_OK | os.X_OK):
         return IRFileError(f"{name}: no permission to read this folder. Try `chmod u+rx {name}`", errno=errno.EACCES)
     names = (Path(root, name) for root, _, names in os.walk(name) for name in names)
-    what = "is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
+    problem = "is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
     if any(is_ir_name(path) or language_of(path) for path in names):
-        what = "is a folder, and one file is expected. Name a file in it"
-    return IRFileError(f"{name}: {what}", errno=errno.EISDIR)
+        problem = "is a folder, and one file is expected. Name a file in it"
+    return IRFileError(f"{name}: {problem}", errno=errno.EISDIR)
 
 
 def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
@@ -139,8 +139,8 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except PermissionError:
         raise IRFileError(f"{name}: no permission to read it. Try `chmod u+r {name}`", errno=errno.EACCES) from None
     except OSError as error:
-        what = "no such file" if error.errno == errno.ENOENT else error.strerror
-        raise IRFileError(f"{name}: {what}. Check the path", errno=error.errno or errno.EIO) from None
+        problem = "no such file" if error.errno == errno.ENOENT else error.strerror
+        raise IRFileError(f"{name}: {problem}. Check the path", errno=error.errno or errno.EIO) from None
     except ValueError as error:  # a NUL byte in it
         raise IRFileError(f"{name!r}: is not a file name ({error}). Check the path", errno=errno.EINVAL) from None
 
@@ -253,8 +253,8 @@ def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Pa
     if label is not None:
         raise IRFileError(f"{name}: {path} has no such module. It has {known or 'none'}", errno=errno.ENOENT)
     example = part_name(path or "FILE", every[0])
-    found = f"{name}: is {kind} with {len(every)} modules, and one is expected"
-    raise IRFileError(f"{found}. Name one, as in {shlex.quote(example)}; available: {known}", errno=errno.EINVAL)
+    problem = f"{name}: is {kind} with {len(every)} modules, and one is expected"
+    raise IRFileError(f"{problem}. Name one, as in {shlex.quote(example)}; available: {known}", errno=errno.EINVAL)
 
 
 def _head(stream: IO[bytes]) -> bytes:
@@ -297,13 +297,13 @@ def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
     if not data.strip():
         raise IRFileError(f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it", errno=errno.ENODATA)
     refuse_pointer(name, data, partial(IRFileError, errno=errno.EINVAL))
-    foreign = [what for magic, what in _FOREIGN_MAGIC.items() if data.startswith(magic)]
+    foreign = [title for magic, title in _FOREIGN_MAGIC.items() if data.startswith(magic)]
     # LLVM takes a NUL byte for the end of the text, and would leave out what follows.
     null = data.find(b"\0")
     if foreign or 0 <= null < _HEAD:
-        what = f"{foreign[0]}, not LLVM IR" if foreign else "binary but neither bitcode nor text IR"
-        raise IRFileError(f"{name}: is {what}. Compile the source with `clang -S -emit-llvm`", errno=errno.EINVAL)
+        noun = f"{foreign[0]}, not LLVM IR" if foreign else "binary but neither bitcode nor text IR"
+        raise IRFileError(f"{name}: is {noun}. Compile the source with `clang -S -emit-llvm`", errno=errno.EINVAL)
     if null >= 0:
-        found = f"byte {null} of its text is a NUL, so the file is damaged"
-        raise IRFileError(f"{name}: {found}. Write it again with `clang -S -emit-llvm`", errno=errno.EINVAL)
+        problem = f"byte {null} of its text is a NUL, so the file is damaged"
+        raise IRFileError(f"{name}: {problem}. Write it again with `clang -S -emit-llvm`", errno=errno.EINVAL)
     return "text"

@@ -129,10 +129,10 @@ def _byte_offsets(function: _Function) -> None:
     for offset, users in scaled.items():
         scale = _SCALED.fullmatch(function.right(offset))
         assert scale is not None
-        wanted = [f"{_new(offset)} = ashr exact i64 {scale[3]}, 32"]
+        lines = [f"{_new(offset)} = ashr exact i64 {scale[3]}, 32"]
         if users != set(function.users[offset]):
-            wanted.append(f"{offset} = {function.right(offset)}")
-        function.put(function.defined_at[offset], *wanted)
+            lines.append(f"{offset} = {function.right(offset)}")
+        function.put(function.defined_at[offset], *lines)
 
 
 def _pointee(function: _Function, name: str) -> str:
@@ -222,12 +222,12 @@ def _counters(function: _Function) -> None:
 def _remainders(function: _Function) -> None:
     """The iterations of a loop unrolled k times are n less the remainder, not n with its low bits masked."""
     masks = {(masked[1], int(masked[2])): name for name, _, masked in function.matches(_MASK)}
-    for (whole, mask), name in masks.items():
+    for (count, mask), name in masks.items():
         step = mask & -mask  # k; the mask itself is a power of two less k
-        rest = masks.get((whole, step - 1))
+        rest = masks.get((count, step - 1))
         above = mask % 2**64 + step
         if step > 1 and rest and above & (above - 1) == 0:
-            function.put(function.defined_at[name], f"{name} = sub nsw i64 {whole}, {rest}")
+            function.put(function.defined_at[name], f"{name} = sub nsw i64 {count}, {rest}")
 
 
 def _new(name: str) -> str:

@@ -81,9 +81,9 @@ def part_input(path: Path, part: Part) -> Input:
     return Input(name, name, part=part)
 
 
-def _left_out(what: str, count: int) -> str:
+def _left_out(subject: str, count: int) -> str:
     has, is_ = ("has", "is") if count == 1 else ("have", "are")
-    return f"{what} {has} no LLVM bitcode and {is_} left out. To get bitcode in objects, compile with clang {FLAGS}"
+    return f"{subject} {has} no LLVM bitcode and {is_} left out. To get bitcode in objects, compile with clang {FLAGS}"
 
 
 def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
@@ -101,10 +101,10 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     if ir or any(file.part and not file.part.problem for file in objects):
         files = sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name))
         if sources and report is not None:
-            found, left_out = (
+            used, left_out = (
                 f"{n} {kind} file{'s' * (n != 1)}" for n, kind in ((len(files), "IR"), (len(sources), "source"))
             )
-            report(f"{folder}: reading {found}, skipping {left_out}. To read these instead, name them")
+            report(f"{folder}: reading {used}, skipping {left_out}. To read these instead, name them")
         return files
     if (folder / COMMANDS).is_file():
         return command_inputs(folder / COMMANDS, report, options)
@@ -153,7 +153,7 @@ def object_inputs(
     with_ir |= {path.parent / ".libs" / path.name for path in with_ir}
     candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
-    found: list[tuple[Path, Part]] = []
+    modules: list[tuple[Path, Part]] = []
     without = 0
     inputs: list[Input] = []
     for path in sorted(files.values()):
@@ -162,13 +162,13 @@ def object_inputs(
         except IRFileError as error:  # whether it has any is not known; what may not be read is named where it is used
             inputs += [path_input(path)] * (error.errno == errno.EACCES)
             continue
-        found += [(path, part) for part in parts]
+        modules += [(path, part) for part in parts]
         without += empty and with_ir.isdisjoint((path, path.with_suffix("")))
-    with_ir |= {path.parent / ".libs" / path.name for path, _ in found}
+    with_ir |= {path.parent / ".libs" / path.name for path, _ in modules}
     loose = defaultdict[tuple[str, int], list[Part]](list)
-    for path, part in found:
+    for path, part in modules:
         loose[path.name, part.size] += [] if part.label else [part]
-    for path, part in found:
+    for path, part in modules:
         twins = loose[part.label.rpartition("/")[2], part.size] if part.label and not part.problem else ()
         copied = any(bytes_of(part) == bytes_of(twin) for twin in twins)
         if not copied and (part.label or with_ir.isdisjoint((path, path.with_suffix("")))):
@@ -199,8 +199,8 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
     if not any(flag.startswith("-O") for flag in options.cflags):
         compilable = [command for command in commands if not command.problem]
         levels = Counter(command.level or "no -O" for command in compilable if command.level != "-O2")
-        what = f"{path}: sources are compiled at -O2 or as --cflags says, not as their commands do"
-        report_flags(what, levels, report)
+        title = f"{path}: sources are compiled at -O2 or as --cflags says, not as their commands do"
+        report_flags(title, levels, report)
     inputs = []
     for command in commands:
         name = os.path.relpath(command.file)

@@ -57,9 +57,9 @@ def bring(module: IRModule, dialect: Dialect) -> IRModule:
         return module
     check_kernels(module)
     text = _rewritten(module.text)
-    left = _FOREIGN.search(text)
-    if left:
-        used = f"it uses {'assembly text' if left[1].startswith('asm') else left[1][1:]} of its target"
+    foreign = _FOREIGN.search(text)
+    if foreign:
+        used = f"it uses {'assembly text' if foreign[1].startswith('asm') else foreign[1][1:]} of its target"
         advice = "Give the kernel's OpenCL source, or IR that does not use this"
         raise ForeignIRError(f"{module.name}: {used}, which cannot be written in {dialect.title}. {advice}")
     if text == module.text:
@@ -70,8 +70,8 @@ def bring(module: IRModule, dialect: Dialect) -> IRModule:
     try:
         canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"))
     except IRParseError as error:
-        what = f"{module.name}: it cannot be translated to {dialect.title}: {error.args[0]}"
-        raise ForeignIRError(f"{what}. Give the kernel's OpenCL source") from None
+        problem = f"{module.name}: it cannot be translated to {dialect.title}: {error.args[0]}"
+        raise ForeignIRError(f"{problem}. Give the kernel's OpenCL source") from None
     return read_canonical(canonical, name=module.name, demangle=worker.demangle)
 
 

@@ -160,8 +160,8 @@ class _Reading:
 
     def _parse(self, text: str, *, resolved: bool) -> _Entry:
         if len(text) > _LONGEST_INSTRUCTION:
-            found = f"an instruction takes {len(text):,} characters as text ({text[:40]} ...), of 4 Mi allowed"
-            raise IRResourceError(f"{found}: LLVM prints large constants in full at each use. Leave the file out")
+            cause = f"an instruction takes {len(text):,} characters as text ({text[:40]} ...), of 4 Mi allowed"
+            raise IRResourceError(f"{cause}: LLVM prints large constants in full at each use. Leave the file out")
         form = parse_form(text, self.display)
         if form.name_slots and not resolved:  # stands for several forms, one for each set of names of types
             return -1, form.slots, form.has_result, form

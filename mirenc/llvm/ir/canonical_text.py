@@ -117,18 +117,18 @@ def _repaired(name: str, text: str, refusal: IRParseError, canonical: _Canonical
     repairs: dict[str, None] = {}
     incomplete = False
     for _ in range(_MOST_REPAIRS):
-        found = repair(text, refusal)
-        if found is None or (found.text == text and found.incomplete <= incomplete):
+        repaired = repair(text, refusal)
+        if repaired is None or (repaired.text == text and repaired.incomplete <= incomplete):
             return None
-        text, incomplete = found.text, incomplete or found.incomplete
-        repairs[found.what] = None
+        text, incomplete = repaired.text, incomplete or repaired.incomplete
+        repairs[repaired.what] = None
         try:
             read = canonical(_encoded(text), incomplete=incomplete)
         except IRParseError as error:
             refusal = error
         else:
-            for what in repairs:
-                _LOGGER.warning("mirenc: warning: %s: %s", name, what)
+            for note in repairs:
+                _LOGGER.warning("mirenc: warning: %s: %s", name, note)
             return read
     return None
 
@@ -143,8 +143,8 @@ def _encoded(text: str) -> bytes:
 
 def _with_target(upgraded: str, text: str, canonical: _Canonical) -> str:
     """Canonical text from a clang, which replaced the target, with the target that ``text`` names."""
-    own = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(text))
-    header = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(canonical(own.encode())))
+    target = "".join(f"target {key} = {value}\n" for key, value in _TARGET.findall(text))
+    header = "".join(f"target {key} = {value}\n" for key, value in _TARGET.findall(canonical(target.encode())))
     bare = _TARGET.sub("", upgraded)
     place = bare.index("\n", bare.index("source_filename = ")) + 1
     return bare[:place] + header + bare[place:]

@@ -53,8 +53,8 @@ def _magnitude(word: str, exponent: int, mantissa: int) -> int:
     if mark and abs(int(power[:20])) > _FARTHEST + 4 * len(word):
         return 0 if power.startswith("-") or not digits.strip("0.") else top
     if word.startswith("0x"):
-        whole, _, fraction = digits.partition(".")
-        value = Fraction(int(whole + fraction, 16)) * Fraction(2) ** (int(power) - 4 * len(fraction))
+        integer, _, fraction = digits.partition(".")
+        value = Fraction(int(integer + fraction, 16)) * Fraction(2) ** (int(power) - 4 * len(fraction))
     else:
         value = Fraction(word)
     bias = (1 << exponent - 1) - 1

@@ -111,7 +111,7 @@ class Linker:
 
     def add(self, linkages: Mapping[str, str], names: Collection[str]) -> list[str]:
         """Names of the next module's functions that are kept; ``linkages`` is `linkages_of` that module."""
-        kept = [name for name in names if name not in self._shared or linkages.get(name) not in _MERGED]
-        self.copies += len(names) - len(kept)
-        self._shared |= {name for name in kept if linkages.get(name) in _MERGED}
-        return kept
+        kept_names = [name for name in names if name not in self._shared or linkages.get(name) not in _MERGED]
+        self.copies += len(names) - len(kept_names)
+        self._shared |= {name for name in kept_names if linkages.get(name) in _MERGED}
+        return kept_names

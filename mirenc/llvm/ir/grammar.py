@@ -236,9 +236,9 @@ class InstructionParser(Parser):
         """Keep fast-math flags and the calling convention in the statement; drop attributes of the result."""
         while not self.at_type() and self.at < self.count:
             first = self.at
-            kept = self.word in _FAST_MATH or self.word.endswith("cc") or self.word.startswith("spir_")
+            is_kept = self.word in _FAST_MATH or self.word.endswith("cc") or self.word.startswith("spir_")
             self.skip_word()
-            if not kept:
+            if not is_kept:
                 self.drop(first, self.at)
 
 

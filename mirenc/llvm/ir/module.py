@@ -230,8 +230,8 @@ class IRModule:
         for function in self.functions:
             if function.name == name:
                 return function
-        some = ", ".join(header.name for header in self.headers[:8])
-        raise KeyError(f"no function {name!r} in {self.name}; it has: {some}")
+        examples = ", ".join(header.name for header in self.headers[:8])
+        raise KeyError(f"no function {name!r} in {self.name}; it has: {examples}")
 
     @property
     def defined_functions(self) -> list[IRFunction]:

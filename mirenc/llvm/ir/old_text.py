@@ -123,9 +123,9 @@ def explain_bitcode(refusal: IRParseError) -> str:
     return f"{cause} with `clang -c -emit-llvm`"
 
 
-def _newer(version: str, found: str) -> str:
+def _newer(version: str, problem: str) -> str:
     return (
-        f"{found}; this mirenc reads LLVM 10 to {NEWEST_READ}. Put a clang or opt of LLVM "
+        f"{problem}; this mirenc reads LLVM 10 to {NEWEST_READ}. Put a clang or opt of LLVM "
         f"{version} on PATH (as clang-{version}), write it with clang {NEWEST_READ} or older, or install a newer mirenc"
     )
 
@@ -136,5 +136,5 @@ def _refused_word(text: str, refusal: IRParseError) -> str:
         return named[1]
     if refusal.line is None or refusal.column is None:
         return ""
-    found = _WORD.match(*place_of(text, refusal.line, refusal.column))
-    return found[0] if found else ""
+    match = _WORD.match(*place_of(text, refusal.line, refusal.column))
+    return match[0] if match else ""

@@ -157,8 +157,8 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
         raise
     if module.instruction_count == 0:
-        found = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
-        raise NoFunctionBodyError(f"{loaded.name}: {found}. Give a module with at least one `define`")
+        problem = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
+        raise NoFunctionBodyError(f"{loaded.name}: {problem}. Give a module with at least one `define`")
     return module if options.dialect is None else bring(module, options.dialect)
 
 
@@ -167,8 +167,8 @@ def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> 
     if options.form in (None, "plain", module.form):
         return module
     if module.form != "plain":
-        found = f"{module.name}: passes have brought it to the form {module.form}, which cannot be undone"
-        raise ConfigError(f"{found}. Read the file again in the form {options.form}")
+        problem = f"{module.name}: passes have brought it to the form {module.form}, which cannot be undone"
+        raise ConfigError(f"{problem}. Read the file again in the form {options.form}")
     return _formed(module.annotated or module.text, module.name, options, deleted=deleted)
 
 

@@ -81,11 +81,11 @@ def repair(text: str, refusal: IRParseError) -> Repair | None:
     if names := set(CHANGED_INTRINSIC.findall(refusal.diagnostic)):
         for name in names:
             text = re.sub(rf"@llvm\.{re.escape(name)}(?![\w.-])", f"@llvm.old.{name}", text)
-        what = f"intrinsics that LLVM {NEWEST_READ} has in another form are read as functions (@llvm.{min(names)})"
-        return Repair(text, False, what)
-    for words, pattern, replacement, what in _NEW_RULES:
+        change = f"intrinsics that LLVM {NEWEST_READ} has in another form are read as functions (@llvm.{min(names)})"
+        return Repair(text, False, change)
+    for words, pattern, replacement, change in _NEW_RULES:
         if words in refusal.diagnostic:
-            return Repair(pattern.sub(replacement, text), False, what)
+            return Repair(pattern.sub(replacement, text), False, change)
     if refusal.line is None or refusal.column is None:
         return None
     line, start = place_of(text, refusal.line, refusal.column)
@@ -124,24 +124,24 @@ def _without_modifier(text: str, line: str, start: int) -> Repair | None:
 
     It goes from all lines of the kind: groups of attributes, signatures and calls, or instructions of one opcode.
     """
-    opcode, found = _OPCODE.match(line), _MODIFIER.match(line, start)
+    opcode, modifier = _OPCODE.match(line), _MODIFIER.match(line, start)
     if line.startswith("module asm("):
-        text, what = _STRING_OF_ASM.sub("module asm ", _ASM_ARGUMENT.sub("", text)), "what `module asm` is for"
+        text, subject = _STRING_OF_ASM.sub("module asm ", _ASM_ARGUMENT.sub("", text)), "what `module asm` is for"
     elif line[start : start + 1] == "(" and (owner := _OWNER.search(line[:start])):
-        text, what = re.sub(rf"\b{owner[0]}{_ARGUMENT}", owner[0], text), f"the argument of {owner[0]}"
-    elif found is None or opcode is None or start <= opcode.start(1):
+        text, subject = re.sub(rf"\b{owner[0]}{_ARGUMENT}", owner[0], text), f"the argument of {owner[0]}"
+    elif modifier is None or opcode is None or start <= opcode.start(1):
         return None  # an instruction
     else:
-        kind, what = re.compile(rf"^[ \t]*(?:%\S+ = )?{opcode[1]} .*", re.MULTILINE), f"the flag {found[0]}"
+        kind, subject = re.compile(rf"^[ \t]*(?:%\S+ = )?{opcode[1]} .*", re.MULTILINE), f"the flag {modifier[0]}"
         for lines in (_GROUP, _SIGNATURE):
             if lines.match(line):
-                kind, what = lines, f"the attribute {found[0]}"
+                kind, subject = lines, f"the attribute {modifier[0]}"
         if kind is not _GROUP and _BEFORE_TYPE.search(line[:start]):
             return None
-        word = re.compile(rf'"[^"\n]*"|(?<![\w.%@!$#-]){re.escape(found[1])}(?![\w.:-])(?:{_ARGUMENT})? ?')
-        text = kind.sub(lambda one: word.sub(lambda part: part[0] if part[0][0] == '"' else "", one[0]), text)
+        word = re.compile(rf'"[^"\n]*"|(?<![\w.%@!$#-]){re.escape(modifier[1])}(?![\w.:-])(?:{_ARGUMENT})? ?')
+        text = kind.sub(lambda match: word.sub(lambda part: part[0] if part[0][0] == '"' else "", match[0]), text)
         text = _EMPTY_GROUP.sub('= { "none" }', text)  # LLVM refuses an empty one
-    return Repair(text, False, f"{what} is unknown to LLVM {NEWEST_READ} and is left out")
+    return Repair(text, False, f"{subject} is unknown to LLVM {NEWEST_READ} and is left out")
 
 
 def without_debug_information(text: str) -> str:

@@ -136,8 +136,8 @@ class _Symbol:
         elif letter == "N":
             space, path, (name, number) = self._take("[a-zA-Z]")[0], self._item(is_value=is_value), self._identifier()
             kind = {"C": "closure", "S": "shim"}.get(space, space)
-            own = name if space.islower() else f"{{{kind}{':' if name else ''}{name}#{number}}}"
-            text = f"{path}::{own}" if own else path
+            segment = name if space.islower() else f"{{{kind}{':' if name else ''}{name}#{number}}}"
+            text = f"{path}::{segment}" if segment else path
         elif letter == "I":
             text = f"{self._item(is_value=is_value)}{'::' if is_value else ''}<{', '.join(self._items())}>"
         elif letter == "T":

@@ -81,8 +81,8 @@ class Places:
             # The terminator of a preheader: a block that has the loop as its only successor.
             (block,) = outside
             opcode = self._module.forms[self._module.arrays.form[ends[block]]].opcode
-            ways = np.diff(self._module.arrays.successor_start[block : block + 2])
-            location = self._attached(ends[block], "dbg") if ways == 1 and opcode not in _SPECIAL else ""
+            fan_out = np.diff(self._module.arrays.successor_start[block : block + 2])
+            location = self._attached(ends[block], "dbg") if fan_out == 1 and opcode not in _SPECIAL else ""
         return self._location(location or self._attached(ends[forest.header[loop]], "dbg"))
 
     def inlined(self, function: int) -> frozenset[str]:
@@ -102,8 +102,8 @@ class Places:
     def _loop_location(self, loop_nodes: set[str]) -> str:
         """First location in the ``!llvm.loop`` node of a loop, if all latches have the same node."""
         node = loop_nodes.pop() if len(loop_nodes) == 1 else ""
-        own, *references = re.findall(r"!(\d+)", _bare(self._nodes.get(node, ""))) or [""]
-        if own != node:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
+        first, *references = re.findall(r"!(\d+)", _bare(self._nodes.get(node, ""))) or [""]
+        if first != node:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
             return ""
         return next((number for number in references if _LOCATION.match(self._nodes.get(number, ""))), "")
 

@@ -89,8 +89,8 @@ def loops_of(assembly: str, function: str) -> list[Loop]:
     places = _aarch64 if "// %bb." in assembly else _x86
     for line in assembly.split("\n"):
         if not inside:
-            found = _FUNCTION.match(line)
-            if found and found["name"].strip('"') == function:
+            match = _FUNCTION.match(line)
+            if match and match["name"].strip('"') == function:
                 inside = True
                 current = loops.setdefault("", Loop("", 0))
         elif _END.match(line):

@@ -93,11 +93,11 @@ def without_size_attributes(text: str) -> str:
     text = _GROUP.sub(shrunk, text)
     text = re.sub(r"^(?:define|declare) [^\n]*", lambda line: _without_size_words(line[0]), text, flags=re.MULTILINE)
     # LLVM refuses a group without attributes, so what is empty goes with all that refers to it.
-    return re.sub(r'("[^"]*")| (#\d+)\b', lambda found: "" if found[2] in empty else found[0], text)
+    return re.sub(r'("[^"]*")| (#\d+)\b', lambda match: "" if match[2] in empty else match[0], text)
 
 
 def _without_size_words(text: str) -> str:
-    return _SIZE_WORD.sub(lambda found: found[1] or "", text)
+    return _SIZE_WORD.sub(lambda match: match[1] or "", text)
 
 
 def _reached(entries: dict[str, _Entry], start: list[_Entry], function: str) -> list[str]:
@@ -141,12 +141,12 @@ def _kept(source: str) -> str:
     if source.startswith("define "):
         line = _without_linkage(line)
     if source.startswith(("define ", "@")):
-        line = _COMDAT.sub(lambda found: found[1] or "", line)
+        line = _COMDAT.sub(lambda match: match[1] or "", line)
     return "\n".join([line, *rest])
 
 
 def _without_linkage(words: str) -> str:
-    return _LINKAGE.sub(lambda found: "dso_local " if found[1] in ("private", "internal") else "", words, count=1)
+    return _LINKAGE.sub(lambda match: "dso_local " if match[1] in ("private", "internal") else "", words, count=1)
 
 
 def _declared(source: str) -> str:

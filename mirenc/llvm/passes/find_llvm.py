@@ -86,9 +86,9 @@ def find_engine(pipelines: Iterable[str], *, prefer: str = "", **limits: Unpack[
         short = missing if len(missing) <= 60 else f"{missing[:57]}..."
         unknown.append(f"{engine.name} does not know {short!r}")
         engine.close()
-    found = "; ".join(unknown)
+    reasons = "; ".join(unknown)
     advice = "Install the library of LLVM 19 (Debian: apt-get install libllvm19)"
-    raise ToolchainError(f"no LLVM here can run these pass lists: {found}. {advice}")
+    raise ToolchainError(f"no LLVM here can run these pass lists: {reasons}. {advice}")
 
 
 def major_of(version: str) -> int:

@@ -48,8 +48,8 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     place = loops.index((loop.symbol, loop.header))
     node, free = loop_node(place), loop_node(len(loops))
     text = with_hint(_functions(text)[loop.symbol], _STILL, free, but=node)
-    own = f"!{node} = distinct !{{!{node}, !{node + 1}}}\n"
-    endings = [with_hint(own, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
+    loop_text = f"!{node} = distinct !{{!{node}, !{node + 1}}}\n"
+    endings = [with_hint(loop_text, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
     return [
         answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol), place + 1)
         for answer in _answers(module, text, endings, vector_bits, loop)

@@ -129,8 +129,8 @@ def with_bodies(text: str, names: Collection[str]) -> str:
         # Its calling convention, type, address space and attributes.
         header = match[0][: match[0].index("\n")]
         end = balanced(header, match.end(1) - match.start())
-        found = _AFTER_ARGUMENTS.match(header, end)
-        words = "" if found is None else "".join(word or "" for word in found.groups())
+        suffix = _AFTER_ARGUMENTS.match(header, end)
+        words = "" if suffix is None else "".join(word or "" for word in suffix.groups())
         return _LINKAGE.sub(r"declare \1", header[:end]) + words
 
     return _BODY.sub(declared, text)

@@ -104,9 +104,9 @@ def _level(kind: str, group: list[Step]) -> str:
     return f"{kind}({','.join(parts)})" if kind != "module" else ",".join(parts)
 
 
-def _edited(node: PassNode, way: Sequence[int], change: str, chance: random.Random) -> PassNode:
+def _edited(node: PassNode, path: Sequence[int], change: str, chance: random.Random) -> PassNode:
     """A tree with a change at the end of a way; adaptors left without any passes are gone."""
-    at, *rest = way
+    at, *rest = path
     children = list(node.passes)
     if rest:
         child = _edited(children[at], rest, change, chance)
@@ -128,29 +128,29 @@ def _places(node: PassNode, change: str) -> Iterator[list[int]]:
             fits = any(other.name not in _ANALYSES and other != child for other in node.passes[at + 1 : at + 2])
         if fits and child.name not in _ANALYSES:
             yield [at]
-        yield from ([at, *way] for way in _places(child, change))
+        yield from ([at, *path] for path in _places(child, change))
 
 
 def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:
     """Passes up to the bracket that closes them, or to the end, and the place of that."""
     passes = []
     while True:
-        if (found := _PASS.match(text, at)) is None:
+        if (match := _PASS.match(text, at)) is None:
             raise _unreadable(text, at)
-        at = found.end()
+        at = match.end()
         inner: tuple[PassNode, ...] = ()
         if text.startswith("(", at):
             inner, at = _parsed(text, at + 1)
             if not text.startswith(")", at):
                 raise _unreadable(text, at)
             at += 1
-        passes.append(PassNode(found[1], found[2], inner))
+        passes.append(PassNode(match[1], match[2], inner))
         if not text.startswith(",", at):
             return tuple(passes), at
         at += 1
 
 
 def _unreadable(text: str, at: int) -> PassError:
-    found = f"{text[at : at + 20]!r} at character {at + 1}" if at < len(text) else "its end"
+    place = f"{text[at : at + 20]!r} at character {at + 1}" if at < len(text) else "its end"
     right = "'function(sroa,loop-mssa(licm)),globaldce', without spaces"
-    return PassError(f"a list of passes is wrong at {found}. Write it as in {right}")
+    return PassError(f"a list of passes is wrong at {place}. Write it as in {right}")

@@ -165,8 +165,8 @@ class Engine:
             (reading, _), *answers = answers
             if reading["status"] == "input":
                 lines = [line for line in reading["problem"].splitlines() if not line.endswith(" parsing error")]
-                found = f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}"
-                raise IRParseError(found, diagnostic=reading["problem"])
+                problem = f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}"
+                raise IRParseError(problem, diagnostic=reading["problem"])
             for answer, data in answers:
                 status = answer.pop("status")
                 results.append((answer, data) if status == "ok" else Failed(status, **answer))

@@ -122,7 +122,7 @@ def _plain(line: str) -> str:
 def with_hint(text: str, hint: Sequence[str], free: int, *, but: int = -1) -> str:
     """A text of `marked` with a hint on all loops but node ``but``; the hint's nodes are numbered from ``free`` on."""
     named = "".join(f", !{free + number}" for number in range(len(hint)))
-    text = _OWN_NODE.sub(lambda own: "" if int(own[1]) == but else f"{own[0][:-1]}{named}}}", text)
+    text = _OWN_NODE.sub(lambda match: "" if int(match[1]) == but else f"{match[0][:-1]}{named}}}", text)
     return text + "".join(f"!{free + number} = {node}\n" for number, node in enumerate(hint))
 
 
@@ -144,8 +144,8 @@ def ask_llvm(
     processor = _PROCESSORS.get((architecture, vector_bits), "")
     folder = llvmlite_folder()
     if not (processor and folder):
-        found = f"mirenc knows no {architecture} processor with vectors of {vector_bits} bits"
-        raise EndedError("start", found if architecture else "the IR names no target, so no processor is known")
+        problem = f"mirenc knows no {architecture} processor with vectors of {vector_bits} bits"
+        raise EndedError("start", problem if architecture else "the IR names no target, so no processor is known")
     child = _child(folder, f"{architecture}-unknown-linux-gnu", processor)
     return child.ask({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
 

@@ -151,18 +151,18 @@ class IRFolder:
 
     def summary(self) -> str:
         """Counts by language, level, compiler and project, and what went wrong."""
-        kept = self.kept()
-        sources = {(record.project, record.file) for record in kept}
+        records = self.kept()
+        sources = {(record.project, record.file) for record in records}
         by_project = Counter(project for project, _ in sources)
         size = f"{self.ir_bytes / 1e6:.0f} MB"
-        lines = [f"{len(kept)} IR files, {size}, {len(sources)} sources, {len(by_project)} projects"]
-        counted = {key: Counter(sorted(getattr(record, key) for record in kept)) for key in _ORIGIN[3:]}
+        lines = [f"{len(records)} IR files, {size}, {len(sources)} sources, {len(by_project)} projects"]
+        counted = {key: Counter(sorted(getattr(record, key) for record in records)) for key in _ORIGIN[3:]}
         counted["tried (file, level)"] = Counter(record.status for record in self._records.values())
         wrong = Counter(record.project for record in self._records.values() if record.status in FAILURES)
         counted |= {"files that did not compile, by project": wrong, "sources by project": by_project}
-        for what, counter in counted.items():
+        for title, counter in counted.items():
             listed = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
-            lines.append(f"{what}: {listed}")
+            lines.append(f"{title}: {listed}")
         return "\n".join(lines)
 
 
@@ -207,13 +207,13 @@ def _place_of(record: IRRecord) -> Path:
 def _read_log(path: Path) -> tuple[dict[Key, IRRecord], int]:
     """The latest record of each file and level in a log, and the size of its whole lines, bytes."""
     data = path.read_bytes() if path.exists() else b""
-    whole = data[: data.rfind(b"\n") + 1]
+    complete = data[: data.rfind(b"\n") + 1]
     records: dict[Key, IRRecord] = {}
-    for number, line in enumerate(whole.splitlines(), 1):
+    for number, line in enumerate(complete.splitlines(), 1):
         try:
             record = IRRecord(**json.loads(line))
             records[record.key] = record
         except (ValueError, TypeError) as error:
-            found = f"{path}: line {number} is not a record of compiled IR ({error})"
-            raise IRFileError(f"{found}. Give another output folder, or delete this file") from None
-    return records, len(whole)
+            problem = f"{path}: line {number} is not a record of compiled IR ({error})"
+            raise IRFileError(f"{problem}. Give another output folder, or delete this file") from None
+    return records, len(complete)

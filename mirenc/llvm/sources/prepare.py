@@ -93,6 +93,6 @@ def prepare_ir(
         report(folder.summary())
         if not folder.kept():
             reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")
-            found = f"{source}: none of its files was compiled to IR{reason}. {out / 'log.jsonl'} says why"
-            raise IRFileError(f"{found}. Correct what these lines report, and type the same command again")
+            cause = f"{source}: none of its files was compiled to IR{reason}. {out / 'log.jsonl'} says why"
+            raise IRFileError(f"{cause}. Correct what these lines report, and type the same command again")
     return out

@@ -153,8 +153,8 @@ def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]], most: i
     keeps the sum at ``most``. Shape: (2, E).
     """
     # A declared function's node is its own entry and exit.
-    own = zip(module.headers, nodes.first.tolist(), exits, strict=True)
-    leaves = [[entry] if one.is_declaration else nodes.inst[left].tolist() for one, entry, left in own]
+    functions = zip(module.headers, nodes.first.tolist(), exits, strict=True)
+    leaves = [[entry] if header.is_declaration else nodes.inst[ends].tolist() for header, entry, ends in functions]
     exit_count = np.array([len(exits_of) for exits_of in leaves], dtype=np.int64)  # (F,)
     exit_node = np.array([leaf for exits_of in leaves for leaf in exits_of], dtype=np.int64)  # (X,)
     rows = {"@" + header.name: index for index, header in enumerate(module.headers)}
@@ -162,13 +162,13 @@ def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]], most: i
     is_call = np.array([form.opcode == "call" for form in module.forms], dtype=bool)
     sites = np.flatnonzero((module.arrays.callee >= 0) & is_call[module.arrays.form])  # (C,)
     callee = np.array([rows[module.symbols[symbol]] for symbol in module.arrays.callee[sites].tolist()], dtype=np.int64)
-    wanted = exit_count[callee]  # (C,) edges back to each site
-    limits = range(1 + int(wanted.max(initial=0)))
-    limit = bisect_right(limits, most, key=lambda limit: int(np.minimum(wanted, limit).sum())) - 1
+    edges_back = exit_count[callee]  # (C,) edges back to each site
+    limits = range(1 + int(edges_back.max(initial=0)))
+    limit = bisect_right(limits, most, key=lambda limit: int(np.minimum(edges_back, limit).sum())) - 1
     # [external] is to all functions what a call site is to one. A caller's edge to the entry, then those back to it.
     function = np.concatenate([np.arange(len(leaves)), callee])
     caller = np.concatenate([np.zeros(len(leaves), np.int64), nodes.inst[sites]])
-    back = np.concatenate([exit_count, np.minimum(wanted, limit)])
+    back = np.concatenate([exit_count, np.minimum(edges_back, limit)])
     first = starts(1 + back)
     edges = np.empty((2, first[-1]), dtype=np.int64)
     edges[:, first[:-1]] = caller, nodes.first[function]
@@ -176,7 +176,7 @@ def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]], most: i
     returns[first[:-1]] = False
     first_exit = starts(exit_count)[function]
     edges[:, returns] = exit_node[spread(first_exit, first_exit + back)[0]], np.repeat(caller, back)
-    return edges, int((wanted - np.minimum(wanted, limit)).sum())
+    return edges, int((edges_back - np.minimum(edges_back, limit)).sum())
 
 
 class _Texts:

@@ -89,7 +89,7 @@ def build_corpus(
     parts.mkdir(parents=True, exist_ok=True)
     report = BuildReport(files=len(files))
     seen: set[str] = set()
-    kept: dict[Path, list[int]] = {}  # numbers of the modules of a part
+    numbers_of: dict[Path, list[int]] = {}  # numbers of the modules of a part
     for path in _read_parts(files, root, parts, config.normalisation, options, jobs, advance):
         read = Part.load(path)
         report.failures += read.failures
@@ -101,21 +101,21 @@ def build_corpus(
                 report.duplicates += 1
             else:
                 seen.add(module.statements_hash)
-                kept.setdefault(path, []).append(number)
-    if not kept:
+                numbers_of.setdefault(path, []).append(number)
+    if not numbers_of:
         shutil.rmtree(parts)  # what could not be read may be readable the next time
         if report.reserved:
-            found = f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept"
-            raise ConfigError(f"{found} for evaluation. Give other IR, or less to --exclude-ir")
+            problem = f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept"
+            raise ConfigError(f"{problem} for evaluation. Give other IR, or less to --exclude-ir")
         reason = f": {report.failures[0][1]}" if report.failures else ""
         reason += f"; {len(report.empty)} of {report.files} files have no function body" if report.empty else ""
         raise ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
-    texts = _Texts(kept)
+    texts = _Texts(numbers_of)
     if tokenizer is None:
         tokenizer = train_tokenizer(texts.statements(), config)
 
     def modules() -> Iterator[tuple[ModuleInfo, CorpusModule]]:
-        for path, chosen in kept.items():
+        for path, chosen in numbers_of.items():
             part = Part.load(path)
             rows = texts.numbers(part.text_hash)
             for module in (part.modules[number] for number in chosen):
@@ -164,14 +164,14 @@ def _read_parts(
     chunks: list[list[str]] = []
     targets: list[Path] = []
     # Of one project: what is added to another project changes no chunk of this one.
-    for _, own in itertools.groupby(files, key=lambda path: path.relative_to(root).parts[0]):
-        paths = [str(path) for path in own]
+    for _, project_files in itertools.groupby(files, key=lambda path: path.relative_to(root).parts[0]):
+        paths = [str(path) for path in project_files]
         for chunk in (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)):
             # Another part where a file changed, or what may be spent on it, or what a part holds.
             columns = (*PART_ARRAYS, *(field_.name for field_ in fields(Part)))
-            what = (normalisation, repr(options), str(default_worker().memory_limit), *columns)
+            facts = (normalisation, repr(options), str(default_worker().memory_limit), *columns)
             places = [Path((split_name(name) or (name,))[0]) for name in chunk]
-            parts.append(folder / f"{stamp_of(places, *chunk, *what)}.part")
+            parts.append(folder / f"{stamp_of(places, *chunk, *facts)}.part")
             if parts[-1].exists():
                 advance(len(chunk))
             else:
@@ -188,9 +188,9 @@ def _read_parts(
         for chunk, _ in zip(chunks, finished, strict=True):
             advance(len(chunk))
     except BrokenProcessPool:
-        found = f"{root}: a process that reads files was killed from outside, as a system does when memory runs out"
+        cause = f"{root}: a process that reads files was killed from outside, as a system does when memory runs out"
         advice = "What was read is kept: type the same again, with fewer --jobs (Python: jobs=)"
-        raise IRResourceError(f"{found}. {advice}") from None
+        raise IRResourceError(f"{cause}. {advice}") from None
     finally:
         if pool is not None:
             pool.shutdown(cancel_futures=True)
@@ -206,11 +206,11 @@ def _start_process(memory_limit: int) -> None:
 class _Texts:
     """The distinct texts of the kept modules, numbered by first occurrence; they stay in their parts."""
 
-    def __init__(self, kept: Mapping[Path, list[int]]) -> None:
+    def __init__(self, numbers_of: Mapping[Path, list[int]]) -> None:
         used: list[UInt64] = []
         rows: list[Int64] = []
         is_statement: list[Bool] = []
-        for path, chosen in kept.items():
+        for path, chosen in numbers_of.items():
             part = Part.load(path)
             node, statement = np.zeros((2, len(part.texts)), dtype=bool)
             for module in (part.modules[number] for number in chosen):
@@ -227,8 +227,8 @@ class _Texts:
         new[first] = True
         ends = np.cumsum([len(part_rows) for part_rows in rows])[:-1]
         # Of each part the rows of texts that no part before it has, and which of its texts are statements.
-        new_rows = [part_rows[own] for part_rows, own in zip(rows, np.split(new, ends), strict=True)]
-        self._parts = list(zip(kept, new_rows, is_statement, strict=True))
+        new_rows = [part_rows[is_new] for part_rows, is_new in zip(rows, np.split(new, ends), strict=True)]
+        self._parts = list(zip(numbers_of, new_rows, is_statement, strict=True))
 
     def numbers(self, hashes: UInt64) -> Int32:
         """Numbers of some hashes, -1 where a text belongs to no kept module. Shapes: (n,) -> (n,)."""

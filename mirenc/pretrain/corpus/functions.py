@@ -114,12 +114,12 @@ class Functions(NamedTuple):
             arrays = from_bytes(data)
             forms += [Form(*form) for form in json.loads(arrays.pop("forms").tobytes())]
             read = {name: unpack(planes, differences=name in _ALIKE) for name, planes in arrays.items()}
-            for spelling, own in zip(SPELLINGS, rows, strict=True):
+            for spelling, spelling_rows in zip(SPELLINGS, rows, strict=True):
                 split = np.split(read[f"{spelling}_ids"], np.cumsum(read[f"{spelling}_sizes"])[:-1])
                 for ids in split:
                     if numbers.setdefault(ids.tobytes(), len(numbers)) == len(texts):
                         texts.append(ids)
-                own.append(np.array([numbers[ids.tobytes()] for ids in split], dtype=np.int64))
+                spelling_rows.append(np.array([numbers[ids.tobytes()] for ids in split], dtype=np.int64))
             for group, names in COLUMNS.items():
                 sizes[group].append(read[f"{group}_sizes"])
                 for name in names:
@@ -131,7 +131,7 @@ class Functions(NamedTuple):
             {name: np.concatenate(parts) for name, parts in sizes.items()},
             np.concatenate(texts),
             np.array([len(ids) for ids in texts], dtype=np.int64),
-            np.stack([np.concatenate(own) for own in rows]),
+            np.stack([np.concatenate(parts) for parts in rows]),
             digest.hexdigest(),
         )
 
@@ -158,19 +158,19 @@ def build_functions(
             files[origin["project"]].append((path, origin | {"compiler": origin["compiler"] or root.resolve().name}))
     if not files:
         raise ConfigError(f"{roots[0]}: no IR here. Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll")
-    if len(forms) < 2 and all(len(own) == 1 for own in files.values()):
+    if len(forms) < 2 and all(len(group) == 1 for group in files.values()):
         advice = "Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, or two forms: --in-form plain --in-form O2"
         raise ConfigError(f"{roots[0]}: each program exists in one form only, and two are needed. {advice}")
     folder.mkdir(parents=True, exist_ok=True)
     _keep_setup(folder, tokenizer, forms)
     failures: list[MirencError] = []
-    for project, own in sorted(files.items()):
+    for project, members in sorted(files.items()):
         target = folder / f"{project}.functions"
         if not target.is_file():
-            data = _project(own, tokenizer, forms, options or ReadOptions(), failures)
+            data = _project(members, tokenizer, forms, options or ReadOptions(), failures)
             with delivered(target) as part:
                 part.write_bytes(data)
-        advance(len(own))
+        advance(len(members))
     return failures
 
 
@@ -198,12 +198,12 @@ def _project(
     for path, origin in files:
         for form in forms:
             try:
-                found = _module(path, tokenizer, replace(options, form=form), texts)  # type: ignore[arg-type]
+                result = _module(path, tokenizer, replace(options, form=form), texts)  # type: ignore[arg-type]
             except MirencError as error:
                 failures.append(error)
                 continue
-            if found is not None:
-                names, arrays = found
+            if result is not None:
+                names, arrays = result
                 place = origin["project"], origin["file"], origin["compiler"], origin["opt_level"]
                 modules.append(Form(*place, form, names))
                 for name, array in arrays.items():
@@ -235,15 +235,15 @@ def _module(
     regions = regions_of(module, "function")
     pools = region_pools(sample, regions.instruction, regions.region, len(regions), "sqrt")
     size = np.bincount(regions.region, minlength=len(regions))
-    kept = np.flatnonzero(size >= MIN_INSTRUCTIONS)
+    chosen = np.flatnonzero(size >= MIN_INSTRUCTIONS)
     group = np.full(len(regions), -1)
-    group[kept] = np.arange(len(kept))
+    group[chosen] = np.arange(len(chosen))
     assert pools.definitions is not None
     text, definition, node = (group[pool.group] >= 0 for pool in (pools.text, pools.definitions, pools.graph))
     statement, count = np.unique(row[sample.statement_row], return_counts=True)
     instruction = row[sample.statement_row[len(sample.statement_row) - module.instruction_count :]]
-    own = [instruction[regions.instruction[regions.region == region]] for region in kept.tolist()]
-    return [regions.regions[region].symbol for region in kept.tolist()], {
+    sequences = [instruction[regions.instruction[regions.region == region]] for region in chosen.tolist()]
+    return [regions.regions[region].symbol for region in chosen.tolist()], {
         "node_row": row[sample.node_row],
         "node_kind": sample.node_kind,
         "node_argument": sample.node_argument,
@@ -260,6 +260,6 @@ def _module(
         "defined_group": group[pools.definitions.group[definition]],
         "member_node": pools.graph.item[node],
         "member_group": group[pools.graph.group[node]],
-        "function_size": size[kept],
-        "function_sequence": np.array([zlib.crc32(rows.tobytes()) for rows in own], dtype=np.int64),
+        "function_size": size[chosen],
+        "function_sequence": np.array([zlib.crc32(rows.tobytes()) for rows in sequences], dtype=np.int64),
     }

@@ -72,8 +72,8 @@ class Part:
         listing = json.loads(arrays["listing"].tobytes())
         modules = []
         for number, listed in enumerate(listing["modules"]):
-            own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
-            modules.append(PartModule(**listed, **own))
+            module_arrays: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
+            modules.append(PartModule(**listed, **module_arrays))
         failures = list(map(tuple, listing["failures"]))
         return cls(listing["texts"], arrays["text_hash"], modules, failures, listing["empty"])
 

@@ -216,13 +216,13 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
     """What the listing of a corpus names, checked; and whether it keeps the order of operands."""
     try:
         listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
-        listed, found = dict(listing.get("files", {})), listing.get("format")
+        listed, version = dict(listing.get("files", {})), listing.get("format")
     except (OSError, ValueError, TypeError, AttributeError) as error:
         problem = f"{source} is not a corpus: its corpus.json cannot be read ({error})"
         raise ConfigError(f"{problem}. Build one with `mirenc corpus build IR_FOLDER -o {source}`") from None
-    if found not in (_FORMAT, _UNORDERED_FORMAT):
+    if version not in (_FORMAT, _UNORDERED_FORMAT):
         known = f"this mirenc reads {_UNORDERED_FORMAT} and {_FORMAT}"
-        raise ConfigError(f"{source}: corpus format {found}, {known}. Build it again")
+        raise ConfigError(f"{source}: corpus format {version}, {known}. Build it again")
     data = {}
     for name, digest in listed.items():
         path = source / name
@@ -234,7 +234,7 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
             raise ConfigError(f"{path}: damaged (SHA-256 differs from corpus.json). Copy or build the corpus again")
     if missing := {"manifest.csv", "texts.zst", "tokenizer.json", "shard-00000.zst"} - set(data):
         raise ConfigError(f"{source}: corpus.json does not name {min(missing)}; the corpus is damaged. Build it again")
-    return data, found == _FORMAT
+    return data, version == _FORMAT
 
 
 def write_corpus(
@@ -259,9 +259,9 @@ def write_corpus(
 
     infos: list[ModuleInfo] = []
     remaining = iter(modules)
-    while some := list(itertools.islice(remaining, _SHARD_MODULES)):
-        write(f"shard-{len(infos) // _SHARD_MODULES:05d}.zst", _shard([module for _, module in some]))
-        infos += [info for info, _ in some]
+    while shard := list(itertools.islice(remaining, _SHARD_MODULES)):
+        write(f"shard-{len(infos) // _SHARD_MODULES:05d}.zst", _shard([module for _, module in shard]))
+        infos += [info for info, _ in shard]
     write("texts.zst", to_bytes({"text_ids": text_ids, "text_length": text_length.astype(np.uint16)}))
     write("manifest.csv", _manifest_csv(infos).encode("utf-8"))
     write("tokenizer.json", tokenizer.to_json().encode("utf-8"))
@@ -294,26 +294,26 @@ def hold_out(
     sizes = Counter(projects)
     order = sorted(sizes)
     unseen = [project for project in order if project not in seen]
-    some = ", ".join(order[:_SHOWN]) + (", ..." if len(order) > _SHOWN else "")
+    examples = ", ".join(order[:_SHOWN]) + (", ..." if len(order) > _SHOWN else "")
     if not unseen:
         models = " and ".join(sorted({seen[project] for project in order}))
-        found = f"no project is left to hold out: all {len(order)} of the corpus ({some}) were in the training"
-        found = f"{found} of {models}, from which the run starts"
-        raise ConfigError(f"{found}. Add a project to the corpus that was in no such training")
+        problem = f"no project is left to hold out: all {len(order)} of the corpus ({examples}) were in the training"
+        problem = f"{problem} of {models}, from which the run starts"
+        raise ConfigError(f"{problem}. Add a project to the corpus that was in no such training")
     for project in named:
         if project in seen:
-            found = f"held_out: {project} was in the training of {seen[project]}, from which the run starts"
-            raise ConfigError(f"{found}, so it cannot be held out. Leave {project} out of held_out")
+            problem = f"held_out: {project} was in the training of {seen[project]}, from which the run starts"
+            raise ConfigError(f"{problem}, so it cannot be held out. Leave {project} out of held_out")
         if project not in sizes:
-            raise ConfigError(f"held_out: no project {project!r} in the corpus; it has {some}")
-    held, count, wanted = list(named), 0, share * len(projects)
+            raise ConfigError(f"held_out: no project {project!r} in the corpus; it has {examples}")
+    held, count, needed = list(named), 0, share * len(projects)
     # Drawn among all, so that projects that were seen do not change which of the others are drawn.
     for number in () if named else np.random.default_rng([seed, 11]).permutation(len(order)):
         # A project of half the corpus would leave too little to train on.
-        if (project := order[number]) not in seen and count + sizes[project] <= max(1.5 * wanted, 1):
+        if (project := order[number]) not in seen and count + sizes[project] <= max(1.5 * needed, 1):
             held.append(project)
             count += sizes[project]
-        if count >= wanted:
+        if count >= needed:
             break
     # Where all are larger than the share, the smallest is the nearest to it.
     held = held or [min(unseen, key=sizes.__getitem__)]

@@ -67,8 +67,8 @@ def fit_size(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
 def size_accuracy(fitted: Float64, statements: Int64, nodes: Int64, partner: Int64) -> float:
     """Share of own pairs and partners' pairs that `fit_size` tells apart. Shapes: (5,), three (M,)."""
     median, *weights, intercept = fitted
-    own, other = _features(_differences(statements, nodes, partner), median) @ weights + intercept
-    return float(((own > 0).mean() + (other <= 0).mean()) / 2)
+    matching, other = _features(_differences(statements, nodes, partner), median) @ weights + intercept
+    return float(((matching > 0).mean() + (other <= 0).mean()) / 2)
 
 
 def _differences(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
@@ -116,11 +116,11 @@ class Baselines:
         seen, best, _ = _most_frequent(left, token, weights)
         after[seen.astype(np.int64)] = best
         key, best, heard = _most_frequent((left << np.uint64(16)) | right, token, weights)
-        kept = np.sort(np.argsort(-heard, kind="stable")[:_CONTEXTS])
+        contexts = np.sort(np.argsort(-heard, kind="stable")[:_CONTEXTS])
         chosen = draw_modules(corpus, modules, _MODULES, rng)
         statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
         sizes = {name: fit_size(statements, nodes, other) for name, other in partners(corpus, chosen, rng).items()}
-        return cls(source, frequent, after, key[kept].astype(np.uint32), best[kept], sizes)
+        return cls(source, frequent, after, key[contexts].astype(np.uint32), best[contexts], sizes)
 
     def between(self, left: Integer, right: Integer) -> UInt16:
         """Token guessed between two neighbours; where the pair was not seen, the one after the left. Shapes: (P,)."""
@@ -157,8 +157,8 @@ class Baselines:
         except (OSError, SafetensorError, KeyError, IndexError) as error:
             raise ModelError(f"{path}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
         if len(baselines.after) != vocabulary or len(baselines.between_key) != len(baselines.between_token):
-            found = f"{path}: made with a tokenizer of {len(baselines.after)} tokens, and the model's has {vocabulary}"
-            raise ModelError(f"{found}: they do not belong together. Install the model again")
+            cause = f"{path}: made with a tokenizer of {len(baselines.after)} tokens, and the model's has {vocabulary}"
+            raise ModelError(f"{problem}: they do not belong together. Install the model again")
         return baselines
 
 

@@ -53,9 +53,9 @@ def evaluate_model(
     counts = corpus.text_counts(chosen.tolist())
     missing: dict[str, str] = {}
 
-    def figure(name: str, measure: Callable[..., Figures], *what: Any) -> Figures | None:
+    def figure(name: str, measure: Callable[..., Figures], *arguments: Any) -> Figures | None:
         try:
-            return measure(*what)
+            return measure(*arguments)
         except NoFigureError as reason:
             missing[name] = str(reason)
             return None
@@ -67,7 +67,7 @@ def evaluate_model(
         statements["unseen"] = choose_distinct(np.where(known_texts, 0, counts), _STATEMENTS)
     if retrieval is None:
         missing["retrieval"] = "the IR of the modules was not given"
-    mlm = {name: figure(f"mlm.{name}", evaluate_mlm, model, corpus, own, baselines) for name, own in statements.items()}
+    mlm = {key: figure(f"mlm.{key}", evaluate_mlm, model, corpus, rows, baselines) for key, rows in statements.items()}
     gae = {flow.name.lower(): rows for flow, rows in gae_scores(model, corpus, chosen).items()}
     figures = {
         "data": _data(corpus, chosen, counts),
@@ -120,8 +120,8 @@ def evaluate_folder(
     if not files:
         raise folder_error(str(root))
     if len(files) == 1:
-        found = f"{root}: one IR file only, and matching needs graphs of at least two"
-        raise ConfigError(f"{found}. Give a folder with more files")
+        problem = f"{root}: one IR file only, and matching needs graphs of at least two"
+        raise ConfigError(f"{problem}. Give a folder with more files")
     with tempfile.TemporaryDirectory(prefix="mirenc-evaluate-") as folder:
         with progress("reading", len(files)) as advance:
             corpus, report = build_corpus(

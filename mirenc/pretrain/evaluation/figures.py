@@ -41,8 +41,8 @@ def figure_rows(figures: Figures) -> list[Row]:
     missing: dict[str, str] = figures["missing"]
     rows: list[Row] = []
 
-    def add(name: str, title: str, figure: Any, make: Callable[..., list[Row]], *what: str) -> None:
-        rows.extend([(title, "-", missing.get(name, ""))] if figure is None else make(*what, figure))
+    def add(name: str, title: str, figure: Any, make: Callable[..., list[Row]], *labels: str) -> None:
+        rows.extend([(title, "-", missing.get(name, ""))] if figure is None else make(*labels, figure))
 
     for name, title in _STATEMENTS.items():
         add(f"mlm.{name}", f"MLM, {title}", figures["mlm"][name], _mlm_rows, title)
@@ -85,8 +85,8 @@ def _gae_rows(flow: str, figure: Any) -> list[Row]:
 def _matching_rows(figure: Any) -> list[Row]:
     rows = []
     for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size")):
-        own, size = _percent(figure[f"accuracy_{name}"]), _percent(figure[f"accuracy_{name}_size"])
-        rows.append((f"Matching accuracy, {title} ({figure['modules']:,} modules)", own, f"size difference {size}"))
+        share, size = _percent(figure[f"accuracy_{name}"]), _percent(figure[f"accuracy_{name}_size"])
+        rows.append((f"Matching accuracy, {title} ({figure['modules']:,} modules)", share, f"size difference {size}"))
     return rows
 
 
@@ -99,9 +99,9 @@ def _answers_rows(figure: Any) -> list[Row]:
         model, counts, pieces = part["model"], part["counts"], f"{part['pieces']:,} pieces {title}"
         if "sizes" in model:
             r2s = ([r2 for r2 in each["sizes"].values() if r2 is not None] for each in (model, counts))
-            one, other = (_number(np.mean(each)) for each in r2s)
+            learned, baseline = (_number(np.mean(each)) for each in r2s)
             name = f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})"
-            rows.append((name, one, f"counts alone {other}"))
+            rows.append((name, learned, f"counts alone {baseline}"))
         for kind, name in _ANSWERS.items():
             if kind in model:
                 rows.append((f"{name} ({pieces})", _number(model[kind]), f"counts alone {_number(counts[kind])}"))
@@ -109,8 +109,8 @@ def _answers_rows(figure: Any) -> list[Row]:
 
 
 def _retrieval_rows(figure: Any) -> list[Row]:
-    def shown(one: Any) -> str:
-        return f"{_percent(one['recall_at_1'])}, {_percent(one['recall_at_10'])}, {_number(one['mrr'])}"
+    def shown(scores: Any) -> str:
+        return f"{_percent(scores['recall_at_1'])}, {_percent(scores['recall_at_10'])}, {_number(scores['mrr'])}"
 
     names = {"opcode_histogram": "opcode histogram", "bag_of_statements": "bag of statements"}
     baselines = "; ".join(f"{name} {shown(figure[key])}" for key, name in names.items())

@@ -46,8 +46,8 @@ def gae_scores(
                         edge_scores(per_flow[flow], pairs).numpy(),
                         *_neighbour_scores(graph, flow, pairs.numpy()),
                     )
-                    both = [(roc_auc_score(truth, guess), average_precision_score(truth, guess)) for guess in guesses]
-                    scores[flow].append(np.ravel(both).tolist())
+                    areas = [(roc_auc_score(truth, guess), average_precision_score(truth, guess)) for guess in guesses]
+                    scores[flow].append(np.ravel(areas).tolist())
             advance()
     return scores
 
@@ -57,7 +57,7 @@ def flow_figures(rows: list[list[float]]) -> Figures:
     if not rows:
         raise NoFigureError(f"no module with at least {_MIN_EDGES} edges of this flow")
     means = np.mean(rows, 0).tolist()
-    names = [f"{what}{scorer}" for scorer in _SCORERS for what in ("auc", "average_precision")]
+    names = [f"{metric}{scorer}" for scorer in _SCORERS for metric in ("auc", "average_precision")]
     return {"modules": len(rows), **dict(zip(names, means, strict=True))}
 
 
@@ -90,8 +90,8 @@ def evaluate_matching(
     for name, partner in others.items():
         rows = (slice(None), torch.from_numpy(partner))
         with torch.inference_mode():
-            own, other = (model.matching(text.to(device), graph[some].to(device)).float().cpu() for some in rows)
-        figures[f"accuracy_{name}"] = float(((own > 0).numpy().mean() + (other <= 0).numpy().mean()) / 2)
+            scores, other = (model.matching(text.to(device), graph[order].to(device)).float().cpu() for order in rows)
+        figures[f"accuracy_{name}"] = float(((scores > 0).numpy().mean() + (other <= 0).numpy().mean()) / 2)
         size = baselines.sizes.get(name)
         figures[f"accuracy_{name}_size"] = None if size is None else size_accuracy(size, statements, nodes, partner)
     return figures

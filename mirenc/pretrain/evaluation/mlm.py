@@ -92,11 +92,11 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
                 scores = model.mlm(tokens, model.text.token.weight).float()
                 answer = torch.from_numpy(truth).to(device)
                 nats += float(F.cross_entropy(scores, answer, reduction="sum"))
-                own = (scores.argmax(-1) == answer).cpu().numpy()
+                correct = (scores.argmax(-1) == answer).cpu().numpy()
                 row, column = np.nonzero(chosen)
                 neighbours = baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth
                 kinds = np.array([token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids])
-                hits.append((own, neighbours, truth == baselines.frequent, kinds[chosen]))
+                hits.append((correct, neighbours, truth == baselines.frequent, kinds[chosen]))
             advance(len(ids))
     if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
@@ -107,7 +107,7 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
         "perplexity": float(np.exp(nats / len(hit))),
         "accuracy_most_frequent": float(frequent_hit.mean()),
         **_accuracies(hit, neighbour_hit),
-        "kinds": {name: _accuracies(hit[own], neighbour_hit[own]) for name, own in of_kind.items()},
+        "kinds": {name: _accuracies(hit[mask], neighbour_hit[mask]) for name, mask in of_kind.items()},
     }
 
 

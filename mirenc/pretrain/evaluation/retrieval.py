@@ -66,12 +66,12 @@ def function_views(encoder: Encoder, ir: IRInput) -> dict[str, FunctionView]:
     statements = statements_of(module, encoder.tokenizer.config.normalisation)
     views = {}
     defined = [header for header in module.headers if not header.is_declaration]  # one row each, in this order
-    for header, text, graph, both in zip(defined, embedding.text, embedding.graph, embedding.vector, strict=True):
+    for header, text, graph, vector in zip(defined, embedding.text, embedding.graph, embedding.vector, strict=True):
         if header.last - header.first >= MIN_INSTRUCTIONS:
             first, last = (statements.first_instruction + number for number in (header.first, header.last))
             opcodes = Counter(module.forms[form].opcode for form in module.arrays.form[header.first : header.last])
             words = Counter(statements[number] for number in range(first, last))
-            views[header.name] = FunctionView(text, graph, both, opcodes, words, statements.digest(first, last))
+            views[header.name] = FunctionView(text, graph, vector, opcodes, words, statements.digest(first, last))
     return views
 
 
@@ -90,15 +90,15 @@ def collect_pairs(
     seen: set[bytes] = set()
     pairs: list[FunctionPair] = []
     with progress("functions", len(files)) as advance:
-        for both in (files[number] for number in np.random.default_rng(_SEED).permutation(len(files))):
+        for paths in (files[number] for number in np.random.default_rng(_SEED).permutation(len(files))):
             if len(pairs) >= limit:
                 break
             with suppress(MirencError):
-                query, candidate = (views(encoder, path) for path in both)
+                query, candidate = (views(encoder, path) for path in paths)
                 for name in sorted(query.keys() & candidate.keys()):
                     if candidate[name].sequence not in seen:
                         seen.add(candidate[name].sequence)
-                        pairs.append(FunctionPair(both, name, query[name], candidate[name]))
+                        pairs.append(FunctionPair(paths, name, query[name], candidate[name]))
             advance()
     return pairs[:limit]
 
@@ -110,8 +110,8 @@ def ranks(queries: Any, candidates: Any) -> Float64:
     for first in range(0, queries.shape[0], _BLOCK):
         scores = queries[first : first + _BLOCK] @ candidates.T
         scores = np.asarray(scores.toarray() if sp.issparse(scores) else scores)
-        own = scores[np.arange(len(scores)), first + np.arange(len(scores))][:, None]
-        nearer, equal = (scores > own).sum(1), (scores == own).sum(1) - 1
+        target = scores[np.arange(len(scores)), first + np.arange(len(scores))][:, None]
+        nearer, equal = (scores > target).sum(1), (scores == target).sum(1) - 1
         rank[first : first + _BLOCK] = 1 + nearer + equal / 2
     return rank
 
@@ -130,23 +130,23 @@ def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
 def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
     """Recall and reciprocal rank of text, graph, both and two baselines without model; a `NoFigureError`: too few."""
     if len(pairs) < _FEW:
-        wanted = f"have {MIN_INSTRUCTIONS} instructions or more at {QUERY} and at {CANDIDATE}"
-        raise NoFigureError(f"only {len(pairs)} different functions {wanted}; {_FEW} such functions are needed")
+        rule = f"have {MIN_INSTRUCTIONS} instructions or more at {QUERY} and at {CANDIDATE}"
+        raise NoFigureError(f"only {len(pairs)} different functions {rule}; {_FEW} such functions are needed")
     figures: Figures = {"functions": len(pairs), "files": len({pair.files for pair in pairs})}
     queries, candidates = [pair.query for pair in pairs], [pair.candidate for pair in pairs]
     for part in ("text", "graph", "both"):
-        one, other = (np.array([getattr(view, part) for view in views]) for views in (queries, candidates))
-        figures[part] = rank_figures(ranks(one, other))
+        query, candidate = (np.array([getattr(view, part) for view in views]) for views in (queries, candidates))
+        figures[part] = rank_figures(ranks(query, candidate))
     views = queries + candidates
     opcodes, counts = bag_vectors([view.opcodes for view in views]), bag_vectors([view.statements for view in views])
     having = np.bincount(counts.indices, minlength=counts.shape[1])
     # Of a statement log(1 + count) times log(functions / functions that have it).
     statements = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
     bags = {"counts": opcodes, "log1p": opcodes.log1p(), "bag_of_statements": statements}
-    found = {name: rank_figures(ranks(bag[: len(pairs)], bag[len(pairs) :])) for name, bag in bags.items()}
-    scale = max(("counts", "log1p"), key=lambda name: found[name]["mrr"])  # the better of two histograms
-    figures["opcode_histogram"] = {**found[scale], "scale": scale}
-    return figures | {"bag_of_statements": found["bag_of_statements"]}
+    scores = {name: rank_figures(ranks(bag[: len(pairs)], bag[len(pairs) :])) for name, bag in bags.items()}
+    scale = max(("counts", "log1p"), key=lambda name: scores[name]["mrr"])  # the better of two histograms
+    figures["opcode_histogram"] = {**scores[scale], "scale": scale}
+    return figures | {"bag_of_statements": scores["bag_of_statements"]}
 
 
 def evaluate_retrieval(encoder: Encoder, files: Sequence[tuple[Path, Path]]) -> Figures:

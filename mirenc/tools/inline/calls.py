@@ -54,8 +54,8 @@ class Calls:
 
     def kept(self, optimised: str) -> list[bool]:
         """Whether each call is left in ``optimised``, which passes made of it; calls of one name are counted."""
-        left = Counter((call.caller, call.callee) for call in calls_of(optimised).calls)
-        return [left[call.caller, call.callee] > call.number for call in self.calls]
+        counts = Counter((call.caller, call.callee) for call in calls_of(optimised).calls)
+        return [counts[call.caller, call.callee] > call.number for call in self.calls]
 
 
 def calls_of(text: str) -> Calls:
@@ -65,10 +65,10 @@ def calls_of(text: str) -> Calls:
     decides already: noinline, alwaysinline, optnone.
     """
     lines = text.split("\n")
-    headers = [found for line in lines if (found := _DEFINITION.match(line))]
-    defined = [object_name(found[2]) for found in headers]
+    headers = [header for line in lines if (header := _DEFINITION.match(line))]
+    defined = [object_name(header[2]) for header in headers]
     attributes = dict(zip(defined, attributes_of(text), strict=True))
-    local = frozenset(name for name, found in zip(defined, headers, strict=True) if _LOCAL & set(found[1].split()))
+    local = frozenset(name for name, header in zip(defined, headers, strict=True) if _LOCAL & set(header[1].split()))
     groups = {name for name, words in attribute_groups(text).items() if _DECIDED & set(words.split())}
     names, caller, start = iter(defined), "", 0
     calls, places = [], []
@@ -76,9 +76,9 @@ def calls_of(text: str) -> Calls:
     for line in lines:
         if line.startswith("define "):
             caller = next(names)
-        elif "(" in line and (found := _CALL.match(line)):
-            callee = object_name(found[1])
-            end = balanced(line, found.end() - 1)
+        elif "(" in line and (call := _CALL.match(line)):
+            callee = object_name(call[1])
+            end = balanced(line, call.end() - 1)
             words = {*_NO_WORDS.sub("", line[end:]).split(), *attributes.get(callee, _DECIDED)}
             decided = words & (_DECIDED | groups) or "optnone" in attributes[caller]
             if callee != caller and not decided:

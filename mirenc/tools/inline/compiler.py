@@ -107,8 +107,8 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
             known = _search(engine, text, settings)
             _append(folder / DECISIONS, {"source": source, "ir": key, "compilations": settings.compilations, **known})
         calls = calls_of(engine.text(bitcode.read_bytes(), debug=True))
-        wanted = {(call["caller"], call["callee"], call["number"]): call["inline"] for call in known.get("calls", ())}
-        decisions = {row: wanted[call] for row, call in enumerate(calls.calls) if call in wanted}
+        inline = {(call["caller"], call["callee"], call["number"]): call["inline"] for call in known.get("calls", ())}
+        decisions = {row: inline[call] for row, call in enumerate(calls.calls) if call in inline}
         passes = known.get("passes", level("Oz"))
         run = engine.deciding.text if decisions else engine.text
         bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
@@ -124,20 +124,20 @@ def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, An
         for result in engine.run_all(text.encode(), pipelines)
     ]
     best = pipelines[sizes.index(min(sizes))]
-    found = try_inlining(engine, text.encode(), best, settings.builds)
-    calls = [{**call._asdict(), "inline": inline} for call, inline in found.decisions]
-    return {"passes": best, "calls": calls, "oz": sizes[0], "lists": min(sizes), "inlining": found.after.loaded_bytes}
+    trial = try_inlining(engine, text.encode(), best, settings.builds)
+    calls = [{**call._asdict(), "inline": inline} for call, inline in trial.decisions]
+    return {"passes": best, "calls": calls, "oz": sizes[0], "lists": min(sizes), "inlining": trial.after.loaded_bytes}
 
 
 def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
     """The recorded decisions for this IR, else for an earlier version of its source, else {}."""
-    found: dict[str, Any] = {}
+    recorded: dict[str, Any] = {}
     for text in decisions.read_text(encoding="utf-8").splitlines() if decisions.exists() else ():
         with contextlib.suppress(ValueError):  # a line of a build that was killed
             line = json.loads(text)
-            if line["ir"] == key or (line["source"] == source and found.get("ir") != key):
-                found = line
-    return found
+            if line["ir"] == key or (line["source"] == source and recorded.get("ir") != key):
+                recorded = line
+    return recorded
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:

@@ -89,22 +89,22 @@ def search(
             if margin == math.inf:
                 sure = replace(sure, alone=compiled.functions)
             if compiled.loaded_bytes < least:
-                least, now = compiled.loaded_bytes, [decisions.get(row, one) for row, one in enumerate(inlined)]
+                least, now = compiled.loaded_bytes, [decisions.get(row, inline) for row, inline in enumerate(inlined)]
                 sure = State(decisions, tuple(now), compiled.functions, sure.alone)
         history.append(least)
     state = sure
     while len(history) <= builds:
         keys = _changes(calls, state)
-        left = [rows for rows, key in keys.items() if key not in tried]
-        promises = promise(calls, state, left)
-        order = [left[row] for row in sorted(range(len(left)), key=lambda row: -promises[row])]
+        untried = [rows for rows, key in keys.items() if key not in tried]
+        promises = promise(calls, state, untried)
+        order = [untried[row] for row in sorted(range(len(untried)), key=lambda row: -promises[row])]
         moves = _apart(calls, state, order)
         alone = since and (not moves or since > _TOGETHER or len(history) == builds)
         if not alone and (not moves or len(history) == builds):
             break
         moves = [] if alone else moves
-        tried |= {keys[one.rows] for one in moves}
-        changes = {row: not state.inlined[row] for one in moves for row in one.rows}
+        tried |= {keys[move.rows] for move in moves}
+        changes = {row: not state.inlined[row] for move in moves for row in move.rows}
         compiled = weigh(decisions := {**state.decisions, **changes})
         if compiled is not None and compiled.loaded_bytes < least:
             inlined = [changes.get(row, inline) for row, inline in enumerate(state.inlined)]
@@ -129,9 +129,9 @@ def _beginning(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], 
     for row, (call, inline) in enumerate(zip(calls.calls, inlined, strict=True)):
         size = alone.get(call.callee, math.inf)
         more = count[call.callee] * (size - _UNWINDING - _CALL - margin)
-        wanted = margin < math.inf and more < (size if call.callee in calls.local else 0)
-        if wanted != inline and (size < math.inf or margin == math.inf):
-            decisions[row] = wanted
+        decision = margin < math.inf and more < (size if call.callee in calls.local else 0)
+        if decision != inline and (size < math.inf or margin == math.inf):
+            decisions[row] = decision
     return decisions
 
 
@@ -223,6 +223,6 @@ def _judged(calls: Calls, state: State, moves: Sequence[_Move], sizes: Mapping[s
                 decisions[row] = inlined[row] = not state.inlined[row]
         else:
             back |= move.changed | {name for name in move.read if name not in sizes}
-    kept = {name: size for name, size in sizes.items() if name not in back}
-    kept |= {name: size for name, size in state.sizes.items() if name in back}
-    return State(decisions, tuple(inlined), kept, state.alone)
+    bytes_of = {name: size for name, size in sizes.items() if name not in back}
+    bytes_of |= {name: size for name, size in state.sizes.items() if name in back}
+    return State(decisions, tuple(inlined), bytes_of, state.alone)

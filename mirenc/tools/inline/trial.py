@@ -36,7 +36,7 @@ def try_inlining(engine: SharedEngine, ir: bytes, pipeline: str, builds: int, pr
     ToolchainError as an `Engine`; PassError: ``pipeline`` fails on it; ForeignIRError: it becomes no ELF object.
     """
     calls = calls_of(engine.text(ir))
-    inlined = [not kept for kept in calls.kept(engine.text(ir, pipeline))]
+    inlined = [not remains for remains in calls.kept(engine.text(ir, pipeline))]
     before = engine.run(ir, pipeline)
 
     def weigh(decisions: Decisions) -> Weight | None:
@@ -45,16 +45,16 @@ def try_inlining(engine: SharedEngine, ir: bytes, pipeline: str, builds: int, pr
         except (IRParseError, PassError):  # a crash or a limit, of these decisions alone
             return None
 
-    found = search(calls, inlined, weight(engine.compile(ir, pipeline)), weigh, builds, promise)
-    kept = calls.kept(engine.deciding.text(calls.decided(found.decisions).encode(), pipeline))
+    best = search(calls, inlined, weight(engine.compile(ir, pipeline)), weigh, builds, promise)
+    remaining = calls.kept(engine.deciding.text(calls.decided(best.decisions).encode(), pipeline))
     # Where LLVM may not inline a call, the attribute changes nothing.
-    changing = {row: inline for row, inline in found.decisions.items() if not (inline and kept[row])}
+    changing = {row: inline for row, inline in best.decisions.items() if not (inline and remaining[row])}
     decisions = _followed(engine, calls, changing, pipeline)
     after = engine.deciding.run(calls.decided(decisions).encode(), pipeline)
     if after.loaded_bytes >= before.loaded_bytes:
-        return Inlining((), before, before, found.history)
+        return Inlining((), before, before, best.history)
     decided = tuple((calls.calls[row], inline) for row, inline in sorted(decisions.items()))
-    return Inlining(decided, before, after, found.history)
+    return Inlining(decided, before, after, best.history)
 
 
 def _followed(engine: SharedEngine, calls: Calls, decisions: Decisions, pipeline: str) -> Decisions:
@@ -63,9 +63,9 @@ def _followed(engine: SharedEngine, calls: Calls, decisions: Decisions, pipeline
     `Calls.kept` cannot see these where their caller was inlined itself. One compilation a callee.
     """
 
-    def built(some: Decisions) -> bytes | None:
+    def built(chosen: Decisions) -> bytes | None:
         try:
-            return engine.deciding.compile(calls.decided(some).encode(), pipeline)
+            return engine.deciding.compile(calls.decided(chosen).encode(), pipeline)
         except PassError:  # of these decisions alone
             return None
 

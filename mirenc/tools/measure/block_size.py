@@ -164,9 +164,9 @@ class BlockSizeMethod(Method):
             block = tuple(int(side) for side in setting[: driver.dimensions])
             problems[setting] = driver.refusal(kernel.size, block) or bounds.refusal(block) or device.refusal(block)
         if len(refusals := [problem for problem in problems.values() if problem]) > len(space) - 2:
-            found = f"{kernel.function} can be launched in {len(space) - len(refusals)} of the {len(space)} shapes"
+            allowed = f"{kernel.function} can be launched in {len(space) - len(refusals)} of the {len(space)} shapes"
             why = bounds.text or refusals[0]
-            raise CompileError(f"{found} ({why}). There is nothing to compare: leave the kernel out")
+            raise CompileError(f"{allowed} ({why}). There is nothing to compare: leave the kernel out")
         return problems
 
 
@@ -195,18 +195,18 @@ def build_options(cflags: Sequence[str]) -> Iterator[str]:
     for flag in flags:
         if flag.startswith(_CUDA_ONLY):
             continue
-        whole = flag + next(flags, "") if flag in _WITH_VALUE else flag
-        if not whole.startswith((*_WITH_VALUE, "-cl-")) and whole not in ("-w", "-Werror"):
+        option = flag + next(flags, "") if flag in _WITH_VALUE else flag
+        if not option.startswith((*_WITH_VALUE, "-cl-")) and option not in ("-w", "-Werror"):
             raise ConfigError(
-                f"an OpenCL device is given {whole!r}, which its compiler does not know; it knows -D, -I, -w, -Werror "
+                f"an OpenCL device is given {option!r}, which its compiler does not know; it knows -D, -I, -w, -Werror "
                 "and -cl-... Leave this flag out of --cflags, or measure with --part cuda"
             )
-        if whole in _WITH_VALUE or any(letter.isspace() for letter in whole):
+        if option in _WITH_VALUE or any(letter.isspace() for letter in option):
             raise ConfigError(
-                f"an OpenCL device is given {whole!r}, but its options may not contain blanks. Write the definition "
+                f"an OpenCL device is given {option!r}, but its options may not contain blanks. Write the definition "
                 "into the source, or give -DNAME=VALUE or -IFOLDER without blanks"
             )
-        yield whole
+        yield option
 
 
 def find_libdevice() -> Path | None:
@@ -234,5 +234,5 @@ def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[
         raise CompileError(f"{source.name} gives no PTX: {problem}")
     missing = re.search(r"\.extern \.func[^;]*?\b(__nv_\w+)", target.read_text(encoding="utf-8"))
     if missing:
-        found = f"{source.name} calls {missing[1]}, and CUDA's libdevice.10.bc is not here"
-        raise ToolchainError(f"{found}. Type: pip install 'mirenc[cuda]', or set CUDA_HOME to the folder of a toolkit")
+        cause = f"{source.name} calls {missing[1]}, and CUDA's libdevice.10.bc is not here"
+        raise ToolchainError(f"{cause}. Type: pip install 'mirenc[cuda]', or set CUDA_HOME to the folder of a toolkit")

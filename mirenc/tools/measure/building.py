@@ -103,8 +103,8 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        found = f"{path}: byte {error.start} is not UTF-8, which sources and drivers must be"
-        raise IRFileError(f"{found}. Convert it, for example: iconv -f latin1 -t utf-8 {path.name}") from None
+        problem = f"{path}: byte {error.start} is not UTF-8, which sources and drivers must be"
+        raise IRFileError(f"{problem}. Convert it, for example: iconv -f latin1 -t utf-8 {path.name}") from None
 
 
 def c_sources(paths: Sequence[Path]) -> list[Path]:

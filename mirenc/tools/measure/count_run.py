@@ -73,8 +73,8 @@ def profiled(kernel: MeasuredKernel, toolchain: Toolchain) -> IRModule | None:
     entered, *counts = map(int, printed[1].split())
     weights, place = {}, 0
     for block, width in zip(blocks, widths, strict=True):
-        runs, *ways = counts[place : place + abs(width)]
-        weights[block] = [*ways, runs - sum(ways)] if width > 0 else [runs - sum(ways), *ways]
+        runs, *taken = counts[place : place + abs(width)]
+        weights[block] = [*taken, runs - sum(taken)] if width > 0 else [runs - sum(taken), *taken]
         place += abs(width)
     return parse_ir(with_profile(text, module, weights, {number: entered})[0], name=kernel.name)
 
@@ -107,8 +107,8 @@ def _counted(text: str, function: str) -> tuple[str, list[int]]:
 
     def add(amount: str) -> str:
         place = f"getelementptr ([COUNTS x i64], ptr @mirenc_counts, i64 0, i64 {next(number)})"
-        one, two = (f"%mirenc.{next(names)}" for _ in range(2))
-        return f"  {one} = load i64, ptr {place}\n  {two} = add i64 {one}, {amount}\n  store i64 {two}, ptr {place}\n"
+        old, new = (f"%mirenc.{next(names)}" for _ in range(2))
+        return f"  {old} = load i64, ptr {place}\n  {new} = add i64 {old}, {amount}\n  store i64 {new}, ptr {place}\n"
 
     def before(fork: re.Match[str]) -> str:
         text, tests = fork[0], []
@@ -126,6 +126,6 @@ def _counted(text: str, function: str) -> tuple[str, list[int]]:
         return "".join([*lines, text])
 
     body = add("1") + FORK.sub(before, text[begin.end() : end])
-    whole = f"{text[: begin.end()]}{body}{text[end:]}"
+    counted = f"{text[: begin.end()]}{body}{text[end:]}"
     count = next(number)
-    return f"{whole}\n@mirenc_counts = global [{count} x i64] zeroinitializer\n".replace("COUNTS", str(count)), widths
+    return f"{counted}\n@mirenc_counts = global [{count} x i64] zeroinitializer\n".replace("COUNTS", str(count)), widths

@@ -212,11 +212,11 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
         if not any(argument.output for argument in self.arguments):
             raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
         if sum(argument.kind == "local" for argument in self.arguments) > 1:
-            found = "two arguments have `local`, but a CUDA kernel has one block of dynamic shared memory"
-            raise ConfigError(f"{found}. Use one argument, and divide its memory in the kernel")
+            problem = "two arguments have `local`, but a CUDA kernel has one block of dynamic shared memory"
+            raise ConfigError(f"{problem}. Use one argument, and divide its memory in the kernel")
         for n in self.sizes:
-            for axis, wanted in enumerate(self.wanted):
-                _whole(f"global[{axis}]", wanted, 1, n=n)
+            for axis, items in enumerate(self.wanted):
+                _whole(f"global[{axis}]", items, 1, n=n)
             total = 0
             for argument in self.arguments:
                 try:
@@ -232,7 +232,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
 
     def items(self, n: int) -> tuple[int, ...]:
         """Work-items wanted in each dimension."""
-        return tuple(int(wanted(n=n)) for wanted in self.wanted)
+        return tuple(int(expression(n=n)) for expression in self.wanted)
 
     def blocks(self, n: int, block: Sequence[int]) -> tuple[int, ...]:
         """Blocks in each dimension, the last one perhaps partly used: CUDA's grid; times ``block``, OpenCL's size."""
@@ -245,7 +245,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
             return f"{items} items, and the driver allows {self.max_block}"
         if self.power_of_two and items & (items - 1):
             return f"{items} items, and the driver asks for a power of two"
-        if self.divides and any(wanted % side for wanted, side in zip(self.items(n), block, strict=True)):
+        if self.divides and any(count % side for count, side in zip(self.items(n), block, strict=True)):
             return f"does not divide {' x '.join(map(str, self.items(n)))}, as the driver asks"
         return ""
 

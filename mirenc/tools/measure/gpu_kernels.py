@@ -70,9 +70,9 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
     structures = [list(_at_sizes(text, language)) for texts in families for text in texts]
     random.Random(seed).shuffle(structures)
     for row in itertools.zip_longest(*structures):
-        kept = [kernels for kernels in row if kernels is not None]
+        structures_left = [kernels for kernels in row if kernels is not None]
         for turn in range(_SIZE_COUNT):
-            yield from (kernels[(turn + place) % _SIZE_COUNT] for place, kernels in enumerate(kept))
+            yield from (kernels[(turn + place) % _SIZE_COUNT] for place, kernels in enumerate(structures_left))
 
 
 def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]:
@@ -191,8 +191,8 @@ def _cuda_id(match: re.Match[str]) -> str:
     """CUDA's expression for a call of OpenCL's, in brackets where an operator beside it would take it apart."""
     before, function, dimension, after = match.groups()
     expression = _CUDA_IDS[function].format("xy"[int(dimension)])
-    whole = " " not in expression or (before is not None and after is not None)
-    return (before or "") + (expression if whole else f"({expression})")
+    closed = " " not in expression or (before is not None and after is not None)
+    return (before or "") + (expression if closed else f"({expression})")
 
 
 def _fill_lines(parameter: _Parameter, fill: str, seed: int) -> Iterator[str]:

@@ -71,16 +71,16 @@ class HintedLoop:
     def _find_loop(self, line: int) -> int:
         body = "\n".join(self._bodies[self.function])
         places = {int(match[1]): match for node in self._nodes.values() if (match := _LOCATION.match(node))}
-        found: dict[int, int] = {}
+        columns: dict[int, int] = {}
         for number in map(int, re.findall(r", !llvm\.loop !(\d+)", body)):
             loop = _LOOP.match(self._nodes[number])
             place = places.get(int(loop[2])) if loop else None
             if place is not None and int(place[2]) == line:
-                found[number] = int(place[3] or 0)
-        if not found:
+                columns[number] = int(place[3] or 0)
+        if not columns:
             missing = f"no `for`, `while` or `do` of {self.function!r} begins in line {line}"
             raise CompileError(f"{missing}. Name a line where one does")
-        loop_node = max(found, key=lambda number: found[number])
+        loop_node = max(columns, key=lambda number: columns[number])
         hints = [self._nodes[int(number)] for number in _NODE.findall(self._nodes[loop_node]) if number]
         if any('"llvm.loop.' in node and "mustprogress" not in node for node in hints):
             problem = f"the loop of {self.function!r} in line {line} has a pragma already"

@@ -16,7 +16,7 @@ from mirenc.tools.run.compilers import Toolchain
 
 def get_method(task: str) -> "Method":
     """The method of a task. Raises TaskError: the task cannot be measured."""
-    tasks = {name: found for name in list_tasks() if isinstance(found := get_task(name), MeasuredTask)}
+    tasks = {name: kind for name in list_tasks() if isinstance(kind := get_task(name), MeasuredTask)}
     if task not in tasks:
         raise TaskError(f"task {task!r} cannot be measured; available: {', '.join(tasks)}. Name one of these")
     return pkgutil.resolve_name(tasks[task].method)()

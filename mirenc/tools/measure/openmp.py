@@ -91,8 +91,8 @@ class OpenMPMethod(Method):
 def _cell(kernel: MeasuredKernel, setting: tuple[Value, ...], library: Path, toolchain: Toolchain) -> Cell:
     threads, schedule, chunk = setting
     source = library.with_name("kernel.c")  # the same name for all: the objects tell it
-    asked = clauses(int(threads), str(schedule), int(chunk))
-    source.write_text(with_clauses(kernel.source, kernel.line, asked), encoding="utf-8")
+    new_clauses = clauses(int(threads), str(schedule), int(chunk))
+    source.write_text(with_clauses(kernel.source, kernel.line, new_clauses), encoding="utf-8")
     flags = ["-w", "-fPIC", "-shared", *toolchain.cflags]
     command = [toolchain.compiler, *flags, str(source), "-o", str(library), "-lm"]
     if problem := compile_problem(command, toolchain.timeout):
@@ -108,8 +108,8 @@ def _region(kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, str]:
     for region in parallel_regions(module):
         if region.line == kernel.line:
             return module.annotated, region.symbol
-    found = f"{toolchain.compiler} did not outline the parallel loop on line {kernel.line} into a function"
-    raise CompileError(f"{found}. Is the loop ever reached?")
+    problem = f"{toolchain.compiler} did not outline the parallel loop on line {kernel.line} into a function"
+    raise CompileError(f"{problem}. Is the loop ever reached?")
 
 
 def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:
@@ -152,12 +152,12 @@ def parallel_loops(source: str) -> dict[int, slice]:
     {2: slice(15, 39, None)}
     """
     code = blanked(source)
-    found = {}
+    places = {}
     for match in _PRAGMA.finditer(code):
         if _LOOP.search(_LINE_BREAK.sub(" ", match[0])):
             line = code.count("\n", 0, match.start()) + 1
-            found[line] = slice(match.start(), match.start() + len(match[0].rstrip()))
-    return found
+            places[line] = slice(match.start(), match.start() + len(match[0].rstrip()))
+    return places
 
 
 def function_span(source: str, name: str) -> tuple[int, int]:
@@ -193,16 +193,16 @@ def with_clauses(source: str, line: int, asked: str) -> str:
     # Commented words are blank in the code, at the same places.
     place = pragmas[line]
     text, code = source[place], blanked(source)[place]
-    kept, at = "", 0
+    remaining, at = "", 0
     while match := _DECIDED.search(code, at):
         end = _after_brackets(code, match.end() - 1)
         breaks = "".join(_LINE_BREAK.findall(code[match.start() : end]))
         # A clause may stand between two words with nothing else to part them.
         apart = " " if breaks or not code[end : end + 1].isspace() else ""
-        kept += text[at : match.start()] + apart + breaks
+        remaining += text[at : match.start()] + apart + breaks
         at = end
-    kept = (kept + text[at:]).rstrip(" \t,")
-    return source[: place.start] + " ".join(filter(None, (kept, asked))) + source[place.stop :]
+    remaining = (remaining + text[at:]).rstrip(" \t,")
+    return source[: place.start] + " ".join(filter(None, (remaining, asked))) + source[place.stop :]
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:

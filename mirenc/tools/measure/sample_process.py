@@ -50,8 +50,8 @@ _PR_SET_PDEATHSIG = 1
 
 def calls_for(seconds: float, *, most: int | None = None) -> int:
     """Calls of a batch of a variant that takes ``seconds`` a call; at most ``most``."""
-    wanted = max(1, round(BATCH / max(seconds, 1e-10)))
-    return wanted if most is None else min(wanted, most)
+    calls = max(1, round(BATCH / max(seconds, 1e-10)))
+    return calls if most is None else min(calls, most)
 
 
 def costs_of(times: Float64, default: int, copy: int) -> tuple[Float64, Float64, float]:
@@ -75,13 +75,13 @@ def same_outputs(outputs: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]
     return len(outputs) == len(wanted) and all(map(_same, outputs, wanted))
 
 
-def _same(output: NDArray[Any], wanted: NDArray[Any]) -> bool:
-    if output.dtype != wanted.dtype or output.shape != wanted.shape:
+def _same(output: NDArray[Any], expected: NDArray[Any]) -> bool:
+    if output.dtype != expected.dtype or output.shape != expected.shape:
         return False
-    if wanted.dtype.kind != "f":
-        return np.array_equal(output, wanted)
-    near = _TOLERANCE[wanted.dtype.itemsize] * float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0))
-    return np.allclose(output.astype(np.float64), wanted.astype(np.float64), rtol=0.0, atol=near, equal_nan=True)
+    if expected.dtype.kind != "f":
+        return np.array_equal(output, expected)
+    near = _TOLERANCE[expected.dtype.itemsize] * float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
+    return np.allclose(output.astype(np.float64), expected.astype(np.float64), rtol=0.0, atol=near, equal_nan=True)
 
 
 Watch = Callable[[int, float], None]
@@ -99,13 +99,13 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
     watch(SETUP, allowed)
     runner.load(Path(request["folder"]), request["driver"], request["size"])
     watch(default, allowed)
-    wanted = runner.outputs(cells[default])
+    expected = runner.outputs(cells[default])
     allowed = min(allowed, _GRACE + variant_limit(runner.time(cells[default], 1)))
     failed: dict[int, str] = {}
     for index, cell in cells.items():
         watch(index, allowed)
         try:
-            same = same_outputs(runner.outputs(cell), wanted)
+            same = same_outputs(runner.outputs(cell), expected)
         except CellRefusedError as error:
             failed[index] = f"crash: {error}"
         else:
@@ -114,7 +114,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
     for index, name in ((default, "a second call of the default"), (COPY, "the copy of the default")):
         if index in failed:
             return {"failed": failed, "dropped": f"{name}: {failed[index]}"}
-    kept = {index: cell for index, cell in cells.items() if index not in failed}
+    usable = {index: cell for index, cell in cells.items() if index not in failed}
     # Calls of a batch: as many as of the default, and fewer of what is slower.
     watch(default, allowed)
     count = 1
@@ -122,11 +122,11 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
         count = min(10 * count, max(count + 1, calls_for(seconds / count)))
     most = calls_for(seconds / count)
     calls, probe = {default: most, COPY: most}, max(1, most // _PROBE)
-    for index, cell in kept.items():
+    for index, cell in usable.items():
         if index not in calls:
             watch(index, allowed)
             calls[index] = calls_for(runner.time(cell, probe) / probe, most=most)
-    return {"failed": failed, "calls": most, **_rounds(runner, kept, calls, request | {"limit": allowed}, watch)}
+    return {"failed": failed, "calls": most, **_rounds(runner, usable, calls, request | {"limit": allowed}, watch)}
 
 
 def _rounds(

@@ -83,8 +83,8 @@ class Objects:
             # Debug information may name the folder, and a table says nothing of the machine's paths.
             build = replace(build, ir=build.ir.replace(str(folder), "."))
             # Shared objects of cells that are measured as another are most of the disk.
-            kept = {build.cells[row].library for row in first_of_code(build.cells)}
-            for library in {cell.library for cell in build.cells} - kept - {build.copy.library, build.driver, ""}:
+            needed = {build.cells[row].library for row in first_of_code(build.cells)}
+            for library in {cell.library for cell in build.cells} - needed - {build.copy.library, build.driver, ""}:
                 (folder / library).unlink(missing_ok=True)
             with delivered(done) as unfinished:
                 unfinished.write_text(json.dumps(asdict(build)), encoding="utf-8")
@@ -208,19 +208,19 @@ class TimedRun(Run):
         return self.new + [sample for sample in self.samples if self.journal.tries_again(*sample)]
 
     def measure(self, advance: Callable[..., None]) -> None:
-        left, size = self.left, _CHUNK * self.plan.jobs
-        self.objects.keep_for(left)
+        samples, size = self.left, _CHUNK * self.plan.jobs
+        self.objects.keep_for(samples)
         if self.plan.compile_only:
-            for (kernel, _), build in self.beside(self._build, self.in_time(left), size):
+            for (kernel, _), build in self.beside(self._build, self.in_time(samples), size):
                 if isinstance(build, MirencError):
                     self.not_built.append(f"{kernel.name}: {one_line(str(build))}")
                 else:
                     self.built += 1
                 advance(note=kernel.name)
             return
-        for start in self.in_time(range(0, len(left), size)):
+        for start in self.in_time(range(0, len(samples), size)):
             # All are built before one is timed: a compiler beside it would be noise.
-            ready = list(self.beside(self._build, left[start : start + size], size))
+            ready = list(self.beside(self._build, samples[start : start + size], size))
             for (kernel, part), build in self.in_time(ready):
                 self._finish(kernel, part, build)
                 advance(note=kernel.name)
@@ -289,15 +289,15 @@ def _tuples(value: Any) -> Any:
 
 def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
     """The parts that are asked for, or all that the machine has."""
-    here, wanted = method.parts(), plan.parts
+    here, requested = method.parts(), plan.parts
     if plan.compile_only:
-        here += tuple(part for part in method.elsewhere if part in wanted and part not in here)
-    for part in wanted or here or ("",):  # "": the machine has none
+        here += tuple(part for part in method.elsewhere if part in requested and part not in here)
+    for part in requested or here or ("",):  # "": the machine has none
         if part not in here:
             method.describe(part)  # a device that others have says why it cannot be used here
             available = ", ".join(filter(None, here)) or "none: leave --part out"
             raise TaskError(f"{method.task} has no part {part!r} on this machine; available: {available}")
-    return tuple(part for part in here if part in wanted) if wanted else here
+    return tuple(part for part in here if part in requested) if requested else here
 
 
 def _region(build: Build) -> Region | None:

@@ -65,8 +65,8 @@ def hinted_ir(source: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> 
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         output = Path(folder, "hinted.ll")
         if problem := compile_problem([*command, "-o", str(output)], _LONGEST):
-            found = f"{source.name} does not build: {problem}"
-            raise CompileError(f"{found}. Mend the source, or give flags that it needs with --cflags")
+            failure = f"{source.name} does not build: {problem}"
+            raise CompileError(f"{failure}. Mend the source, or give flags that it needs with --cflags")
         return output.read_text(encoding="utf-8", errors="surrogateescape")
 
 
@@ -162,8 +162,8 @@ class _Building:
         options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
         command = [*self.command, *options, *map(str, self.assembly), "-o", str(self.library), "-lm"]
         if problem := compile_problem(command, _LONGEST):
-            found = f"{self.stem.name}: the variants cannot be linked: {problem}"
-            raise CompileError(f"{found}. Define in the source every name that it uses, or remove the uses")
+            failure = f"{self.stem.name}: the variants cannot be linked: {problem}"
+            raise CompileError(f"{failure}. Define in the source every name that it uses, or remove the uses")
         for path in self.assembly:
             path.unlink()
 
@@ -185,8 +185,8 @@ class _Building:
             code, self.seconds = _KILLED, limit
         source.unlink()
         if code != 0:
-            left = self.stem.parent.glob(f"{self.stem.name}.{label}-*.tmp")  # of a clang that was ended
-            for path in (output, record, *left):
+            temporary = self.stem.parent.glob(f"{self.stem.name}.{label}-*.tmp")  # of a clang that was ended
+            for path in (output, record, *temporary):
                 path.unlink(missing_ok=True)
         if code < 0 or code in _STOPPED or (code == _KILLED and self.seconds < limit / 2):
             raise ToolchainError(f"{self.stem.name}: the compiler was ended from outside. Measure again")
@@ -211,7 +211,7 @@ def effective_hints(record: str, line: int) -> dict[str, Hint]:
         width, count = _WIDTH.search(remark), _COUNT.search(remark)
         hint = Hint(int(width[1]) if width else 1, int(count[1]) if count else 1)
         before = hints.get(place["function"], PLAIN)  # of several copies of the loop the widest counts
-        hints[place["function"]] = max(before, hint, key=lambda one: (one.width * one.count, one.width))
+        hints[place["function"]] = max(before, hint, key=lambda hint: (hint.width * hint.count, hint.width))
     return hints
 
 

@@ -85,10 +85,10 @@ class VectorizationMethod(Method):
             return {}
         if not profiled_iterations(module, kernel.region):
             return {}
-        told = {"trip_count": mean_executions(module)[find_loop(module, kernel.region)]}
+        context = {"trip_count": mean_executions(module)[find_loop(module, kernel.region)]}
         if taken := taken_branches(module, kernel.region):
-            told |= {"taken": taken.share, "rarer": taken.rarer}
-        return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in told.items()}
+            context |= {"taken": taken.share, "rarer": taken.rarer}
+        return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in context.items()}
 
     def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
         """IR for the heads, without source lines, and the loop in it. A `CompileError` where no such loop is left."""
@@ -114,14 +114,14 @@ def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain)
     """
     defined = [defined_function.name.strip('@"') for defined_function in module.defined_functions]
     if function not in defined:
-        found = f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}"
-        raise TaskError(f"{found}. Mend mirenc_function, or leave `static` out")
+        problem = f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}"
+        raise TaskError(f"{problem}. Mend mirenc_function, or leave `static` out")
     loops = [loop for loop in _TASK.regions(module) if loop.symbol == function and loop.line]
     if not loops:
         gone = f"at -O1 no loop is left in {function!r}, so there is nothing to decide"
         raise TaskError(f"{path}: {gone}. Leave the source out")
     text = hinted_ir(path, toolchain)
-    kept: dict[int, Region] = {}
+    by_line: dict[int, Region] = {}
     reason = "all its loops come from other files, such as headers"
     for loop in loops:
         if loop.file != str(path):
@@ -131,9 +131,9 @@ def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain)
         except CompileError as error:
             reason = str(error)
             continue
-        if loop.line in kept:
+        if loop.line in by_line:
             raise TaskError(f"{path}:{loop.line}: two loops begin in this line. Give each a line of its own")
-        kept[loop.line] = loop
-    if not kept:
+        by_line[loop.line] = loop
+    if not by_line:
         raise TaskError(f"{path}: no loop of {function!r} can be measured: {reason}")
-    return [*kept.values()]
+    return [*by_line.values()]

@@ -45,13 +45,13 @@ _ASKED = (
     *("pointer", "width", "floating", "constant", "zero", "one", "negative", "large", "size", "two_values", "counter"),
     *_PREDICATES,
     *(
-        f"{which}_{one}"
+        f"{which}_{operand}"
         for which, all_of in (("is", _ASKING), ("first", _FIRST), ("second", _SECOND))
-        for one in all_of
+        for operand in all_of
     ),
     *(f"of_{one}" for one in _NAMES),
 )
-FEATURES = (*(f"{way}_{name}" for way in ("first", "second") for name in WAY), *_HERE, *_ASKED)
+FEATURES = (*(f"{side}_{name}" for side in ("first", "second") for name in WAY), *_HERE, *_ASKED)
 """Names of the columns: of each way, of where the branch stands, and of what it asks."""
 
 
@@ -69,7 +69,7 @@ class _Blocks(NamedTuple):
     counts: Float64  # (B, len(_COUNTS))
     rare: Float64  # (B,) one over the calls in the module of the callee that has the fewest
     end: list[str]  # opcode of the last instruction
-    ways: Integer  # (B,) successors
+    fan_out: Integer  # (B,) successors
     into: Integer  # (B,) predecessors
     depth: Integer  # (B,) of loops
     dead: Float64  # (B,) whether all ways end where nothing returns
@@ -89,14 +89,14 @@ def branches_of(module: IRModule) -> Branches:
         return Branches(blocks, edges, np.zeros((0, len(FEATURES)), np.float32))
     known = _describe(module, forest, end)
     first, second = (arrays.successor[edges + side].astype(np.int64) for side in (0, 1))
-    columns = [_ways(module, forest, known, blocks, way, other) for way, other in ((first, second), (second, first))]
+    columns = [_ways(module, forest, known, blocks, to, other) for to, other in ((first, second), (second, first))]
     columns += [_places(module, forest, known, blocks), _asked(module, forest, blocks)]
     return Branches(blocks, edges, np.concatenate(columns, axis=1, dtype=np.float32, casting="same_kind"))
 
 
 def _describe(module: IRModule, forest: LoopForest, end: list[str]) -> _Blocks:
     arrays, size = module.arrays, module.block_count
-    ways = np.diff(arrays.successor_start).astype(np.int64)
+    successors = np.diff(arrays.successor_start).astype(np.int64)
     opcodes = np.array([form.opcode for form in module.forms])[arrays.form]
     direct = arrays.callee >= 0
     silent = np.array([name.startswith("@llvm.") for name in module.symbols], dtype=bool)
@@ -104,30 +104,30 @@ def _describe(module: IRModule, forest: LoopForest, end: list[str]) -> _Blocks:
     called[direct] &= ~silent[arrays.callee[direct]]
     direct &= called
     callee, place = arrays.callee[direct], arrays.block[direct]
-    said = np.array([[bool(one.search(name)) for one in (*_SYMBOLS, _ENDS)] for name in module.symbols], dtype=bool)
+    hits = np.array([[bool(test.search(name)) for test in (*_SYMBOLS, _ENDS)] for name in module.symbols], dtype=bool)
     named = np.zeros((len(opcodes), len(_NAMES) + 1))
-    named[direct] = said.reshape(-1, len(_NAMES) + 1)[callee]
+    named[direct] = hits.reshape(-1, len(_NAMES) + 1)[callee]
     texts = np.array([name.startswith(("@.str", "@str")) for name in module.symbols], dtype=bool)
     operand = arrays.operand_kind == OperandKind.GLOBAL
     operand[operand] = texts[arrays.operand_ref[operand]]
     strings = np.diff(np.append(0, np.cumsum(operand))[arrays.operand_start]) * called
     each = [called, opcodes == "store", opcodes == "load", strings, np.ones(len(opcodes)), *named.T]
-    *counts, ends = (np.bincount(arrays.block, one, size) for one in each)
+    *counts, ends = (np.bincount(arrays.block, weights, size) for weights in each)
     rare = np.zeros(size)
     np.maximum.at(rare, place, 1 / np.bincount(callee, minlength=len(module.symbols))[callee])
     last = np.array(end)
     dead = (last == "unreachable") | (ends > 0)
-    far, forks = np.where(last == "ret", 0.0, _FAR), np.flatnonzero(ways)
+    far, forks = np.where(last == "ret", 0.0, _FAR), np.flatnonzero(successors)
     starts = arrays.successor_start[forks]
     for _ in range(_FAR if len(forks) else 0):
         dead[forks] |= np.logical_and.reduceat(dead[arrays.successor], starts)
         far[forks] = np.minimum(far[forks], 1.0 + np.minimum.reduceat(far[arrays.successor], starts))
     here, only = np.arange(size), np.full(size, -1)
-    only[ways == 1] = arrays.successor[arrays.successor_start[:-1][ways == 1]]
+    only[successors == 1] = arrays.successor[arrays.successor_start[:-1][successors == 1]]
     depth = np.where(forest.innermost >= 0, np.append(forest.depth, 0)[forest.innermost], 0)
     into = np.bincount(arrays.successor, minlength=size)
     only = np.where(only > here, only, here)
-    return _Blocks(np.stack(counts, axis=1), rare, end, ways, into, depth, dead.astype(np.float64), far, only)
+    return _Blocks(np.stack(counts, axis=1), rare, end, successors, into, depth, dead.astype(np.float64), far, only)
 
 
 def _inside(forest: LoopForest, loop: Integer, block: Integer) -> Bool:
@@ -138,15 +138,15 @@ def _inside(forest: LoopForest, loop: Integer, block: Integer) -> Bool:
     return (inner == loop) & (loop >= 0)
 
 
-def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, way: Int64, other: Int64) -> Float64:
+def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, to: Int64, other: Int64) -> Float64:
     """Features of one way of each branch and of the blocks that only follow it: (n, len(WAY))."""
     loop = forest.innermost[block]
     header = np.append(forest.header, -1)[loop]
-    counts, at, latch, joins = known.counts[way].copy(), way, way == header, np.zeros(len(way), dtype=bool)
-    leaves = (loop >= 0) & ~_inside(forest, loop, way)
+    counts, at, latch, joins = known.counts[to].copy(), to, to == header, np.zeros(len(to), dtype=bool)
+    leaves = (loop >= 0) & ~_inside(forest, loop, to)
     successor = np.append(module.arrays.successor, -1)
     for _ in range(_STEPS):
-        single = known.ways[at] == 1
+        single = known.fan_out[at] == 1
         follow = np.where(single, successor[module.arrays.successor_start[:-1][at]], -1)
         latch |= (follow == header) & (loop >= 0)
         joins |= follow == other
@@ -154,11 +154,11 @@ def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, wa
         moved = (after != at) & ~joins
         counts[moved & (known.into[after] == 1)] += known.counts[after][moved & (known.into[after] == 1)]
         at = np.where(moved, after, at)
-    given = {one: "".join(_given(module, one)) for one in np.unique(at).tolist()}
+    phis = {row: "".join(_given(module, row)) for row in np.unique(at).tolist()}
     columns = [
-        *(latch, leaves, known.depth[way] - known.depth[block], known.dead[way]),
-        *(np.array(known.end)[at] == "ret", known.far[way], known.into[way], known.ways[way], joins, known.rare[way]),
-        *([bool(given[one]) for one in at.tolist()], ["-" in given[one] for one in at.tolist()], *np.log1p(counts.T)),
+        *(latch, leaves, known.depth[to] - known.depth[block], known.dead[to]),
+        *(np.array(known.end)[at] == "ret", known.far[to], known.into[to], known.fan_out[to], joins, known.rare[to]),
+        *([bool(phis[row]) for row in at.tolist()], ["-" in phis[row] for row in at.tolist()], *np.log1p(counts.T)),
     ]
     return np.stack(columns, axis=1).astype(np.float64)
 
@@ -166,8 +166,8 @@ def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, wa
 def _given(module: IRModule, block: int) -> Iterator[str]:
     """Constants in the phis of a block's only successor, or in its own phis if it has several."""
     arrays = module.arrays
-    ways = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
-    target = ways[0] if len(ways) == 1 else block
+    successors = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
+    target = successors[0] if len(successors) == 1 else block
     for row in range(arrays.block_start[target], arrays.block_start[target + 1]):
         if module.forms[arrays.form[row]].opcode != "phi":
             return
@@ -183,7 +183,7 @@ def _places(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64) 
     member, owner = forest.members()
     size = np.append(np.bincount(owner, minlength=loops), 0)
     calls = np.append(np.bincount(owner, known.counts[member, 0], loops), 0)
-    inner, way_out = forest.innermost[np.repeat(np.arange(module.block_count), known.ways)], np.zeros(loops + 1)
+    inner, way_out = forest.innermost[np.repeat(np.arange(module.block_count), known.fan_out)], np.zeros(loops + 1)
     while (inner >= 0).any():
         out = (inner >= 0) & ~_inside(forest, inner, arrays.successor)
         way_out += np.bincount(inner[out], minlength=loops + 1)
@@ -208,13 +208,13 @@ def _places(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64) 
 
 def _asked(module: IRModule, forest: LoopForest, block: Int64) -> Float64:
     """Features of each branch's condition: (n, len(_ASKED))."""
-    found = np.zeros((len(block), len(_ASKED)))
+    features = np.zeros((len(block), len(_ASKED)))
     place = {name: number for number, name in enumerate(_ASKED)}
     for number, row in enumerate(block.tolist()):
         for name, value in _question(module, forest, row).items():
             if name in place:
-                found[number, place[name]] = value
-    return found
+                features[number, place[name]] = value
+    return features
 
 
 def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, float]:
@@ -229,8 +229,8 @@ def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, flo
         opcode = module.forms[arrays.form[ref]].opcode if kind == OperandKind.INSTRUCTION else ""
         return "call" if opcode == "invoke" else "argument" if kind == OperandKind.ARGUMENT else opcode
 
-    asked = operands(int(arrays.block_start[block + 1]) - 1)
-    condition = next((ref for kind, ref in asked if kind == OperandKind.INSTRUCTION), None)
+    terminator = operands(int(arrays.block_start[block + 1]) - 1)
+    condition = next((ref for kind, ref in terminator if kind == OperandKind.INSTRUCTION), None)
     if condition is None:
         return {}
     answers = {f"is_{maker(OperandKind.INSTRUCTION, condition)}": 1.0}
@@ -256,7 +256,7 @@ def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, flo
     source, loop = maker(OperandKind.INSTRUCTION, row), int(forest.innermost[block])
     if source == "call":
         name = module.symbols[arrays.callee[row]] if arrays.callee[row] >= 0 else ""
-        answers |= {f"of_{word}": float(bool(one.search(name))) for word, one in zip(_NAMES, _SYMBOLS, strict=True)}
+        answers |= {f"of_{word}": float(bool(test.search(name))) for word, test in zip(_NAMES, _SYMBOLS, strict=True)}
         answers["first_call"] = 1.0
     answers["counter"] = float(source == "phi" and loop >= 0 and arrays.block[row] == forest.header[loop])
     return answers

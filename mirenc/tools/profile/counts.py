@@ -56,8 +56,8 @@ def read_profile(path: Path) -> "Counters | LineSamples":
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        found = f"{path}: is not text"
-        raise IRFileError(f"{found}. Type: llvm-profdata merge -text -o profile.txt {path.name}") from None
+        problem = f"{path}: is not text"
+        raise IRFileError(f"{problem}. Type: llvm-profdata merge -text -o profile.txt {path.name}") from None
     if _COUNTERS.search(text):
         if not text.startswith(":ir") and "\n:ir" not in text:
             raise IRFileError(
@@ -68,8 +68,8 @@ def read_profile(path: Path) -> "Counters | LineSamples":
         try:
             return Counters.from_text(text)
         except ValueError:
-            found = f"{path}: is cut off, or has more than counters (temporal traces)"
-            raise IRFileError(f"{found}. Type: llvm-profdata merge -text -o profile.txt PROFILE") from None
+            problem = f"{path}: is cut off, or has more than counters (temporal traces)"
+            raise IRFileError(f"{problem}. Type: llvm-profdata merge -text -o profile.txt PROFILE") from None
     if not any(map(_SAMPLED_FUNCTION.fullmatch, text.splitlines())):
         raise IRFileError(
             f"{path}: is not a profile. Give what llvm-profdata merge -text (or merge --sample -text) writes"
@@ -118,21 +118,21 @@ class Counters:
             elif name in names:
                 stale.add(int(owner[block]))
         here, there = _blocks_of_both(module, instrumented)
-        ways = np.diff(instrumented.arrays.successor_start)
-        believed = 1.0 / np.repeat(ways, ways)
+        fan_out = np.diff(instrumented.arrays.successor_start)
+        believed = 1.0 / np.repeat(fan_out, fan_out)
         mine, theirs = _edges_of(module, here), _edges_of(instrumented, there)
         believed[theirs] = shares[mine]
-        found = repair_counts(instrumented, samples, rate, believed)
+        repaired = repair_counts(instrumented, samples, rate, believed)
         for function in sorted(matched):  # where counters leave nothing open they are solved, not fitted
             if (solved := _solve(instrumented, function, samples, rate)) is not None:
                 for block, count in solved[0].items():
-                    found.blocks[block], found.told[block] = count, True
+                    repaired.blocks[block], repaired.told[block] = count, True
                 for edge, count in solved[1].items():
-                    found.edges[edge] = count
+                    repaired.edges[edge] = count
         never = np.isin(owner, sorted(matched)) & (np.bincount(owner, samples)[owner] == 0)
         flow = Flow(np.zeros(module.block_count), np.zeros(len(shares)), np.zeros(module.block_count, np.bool_))
-        flow.blocks[here], flow.edges[mine] = found.blocks[there], found.edges[theirs]
-        flow.told[here] = (found.told | never)[there]
+        flow.blocks[here], flow.edges[mine] = repaired.blocks[there], repaired.edges[theirs]
+        flow.told[here] = (repaired.told | never)[there]
         counted = rate[there] > 0
         return _counts(module, flow, np.isin(np.arange(module.block_count), here[counted]), len(stale))
 
@@ -181,9 +181,9 @@ class LineSamples:
         counts: list[Mapping[int, float] | None] = [None] * len(by_block)
         for function, first in _first_lines(module).items():
             header = module.headers[function]
-            own = {first + line: count for line, count in self.functions.get(header.name.strip('"'), {}).items()}
-            if any(own.values()):
-                counts[header.first_block : header.last_block] = [own] * (header.last_block - header.first_block)
+            by_line = {first + line: count for line, count in self.functions.get(header.name.strip('"'), {}).items()}
+            if any(by_line.values()):
+                counts[header.first_block : header.last_block] = [by_line] * (header.last_block - header.first_block)
         samples, rate = line_samples(by_block, counts, _functions_of_blocks(module))
         flow = repair_counts(module, samples, rate, shares, doubts=DOUBTS)
         return _counts(module, flow, rate > 0, 0)
@@ -199,12 +199,12 @@ def line_samples(
     of its function share.
     """
     shared: Counter[tuple[int, int]] = Counter()
-    for own, owner in zip(lines, function.tolist(), strict=True):
-        shared.update((owner, line) for line in own.tolist())
+    for block_lines, owner in zip(lines, function.tolist(), strict=True):
+        shared.update((owner, line) for line in block_lines.tolist())
     line_counts, blocks = np.full(len(lines), -1.0), np.ones(len(lines))
-    for block, (own, owner, by_line) in enumerate(zip(lines, function.tolist(), counts, strict=True)):
-        if by_line is not None and len(own):
-            blocks[block], less = min((shared[owner, line], -by_line.get(line, 0.0)) for line in own.tolist())
+    for block, (block_lines, owner, by_line) in enumerate(zip(lines, function.tolist(), counts, strict=True)):
+        if by_line is not None and len(block_lines):
+            blocks[block], less = min((shared[owner, line], -by_line.get(line, 0.0)) for line in block_lines.tolist())
             line_counts[block] = -less
     known = line_counts >= 0
     mean = np.bincount(function, np.where(known, line_counts, 0)) / np.maximum(np.bincount(function, known), 1)
@@ -216,25 +216,25 @@ def line_samples(
 def lines_of_blocks(module: IRModule) -> list[Int64]:
     """For each block the lines of its function's own source that its instructions are of; inlined code has none."""
     places = {number: int(line) for number, line in _LOCATION.findall(module.annotated)}
-    text, arrays, found = annotated_lines(module), module.arrays, []
+    text, arrays, lines = annotated_lines(module), module.arrays, []
     for begin, end in zip(arrays.block_start[:-1].tolist(), arrays.block_start[1:].tolist(), strict=True):
         rows = arrays.line[begin:end].tolist() if places else []
-        own = {places.get(match[1], 0) for row in rows if (match := _ATTACHED.search(text[row]))}
-        found.append(np.array(sorted(own - {0}), dtype=np.int64))
-    return found
+        numbers = {places.get(match[1], 0) for row in rows if (match := _ATTACHED.search(text[row]))}
+        lines.append(np.array(sorted(numbers - {0}), dtype=np.int64))
+    return lines
 
 
 def _first_lines(module: IRModule) -> dict[int, int]:
     """The line of the source on which each function begins, by the function's number."""
     begins, text = dict(_SUBPROGRAM.findall(module.annotated)), annotated_lines(module)
-    found = {function.index: _ATTACHED.search(text[function.header.line]) for function in module.defined_functions}
-    return {number: int(begins[match[1]]) for number, match in found.items() if match and match[1] in begins}
+    attached = {function.index: _ATTACHED.search(text[function.header.line]) for function in module.defined_functions}
+    return {number: int(begins[match[1]]) for number, match in attached.items() if match and match[1] in begins}
 
 
 def _counts(module: IRModule, flow: Flow, counted: Bool, stale: int) -> Counts:
     matched = len(np.unique(_functions_of_blocks(module)[flow.told]))
-    own = int((flow.told & counted).sum())
-    return Counts(flow, matched, stale, own, int(flow.told.sum()) - own)
+    sampled = int((flow.told & counted).sum())
+    return Counts(flow, matched, stale, sampled, int(flow.told.sum()) - sampled)
 
 
 def _solve(
@@ -289,22 +289,22 @@ def _blocks_of_both(module: IRModule, instrumented: IRModule) -> tuple[Int64, In
     """
     into = [np.bincount(each.arrays.successor, minlength=each.block_count) for each in (module, instrumented)]
     others = {copy.name: copy.header.first_block for copy in instrumented.defined_functions}
-    found: dict[int, int] = {}
+    twins: dict[int, int] = {}
     for function in module.defined_functions:
-        waiting, own = [(function.header.first_block, others[function.name])], dict[int, int]()
+        waiting, function_twins = [(function.header.first_block, others[function.name])], dict[int, int]()
         while waiting:
             block, twin = waiting.pop()
-            if block in own:
+            if block in function_twins:
                 continue
-            own[block], ways, theirs = twin, _ways(module, block), _ways(instrumented, twin)
-            if len(ways) != len(theirs):
-                own.clear()
+            function_twins[block], successors, theirs = twin, _ways(module, block), _ways(instrumented, twin)
+            if len(successors) != len(theirs):
+                function_twins.clear()
                 break
-            for way, other in zip(ways, theirs, strict=True):
-                on_edge = into[0][way] > 1 and into[1][other] == 1
-                waiting.append((way, _ways(instrumented, other)[0] if on_edge else other))
-        found |= own
-    return np.array([*found], np.int64), np.array([*found.values()], np.int64)
+            for successor, other in zip(successors, theirs, strict=True):
+                on_edge = into[0][successor] > 1 and into[1][other] == 1
+                waiting.append((successor, _ways(instrumented, other)[0] if on_edge else other))
+        twins |= function_twins
+    return np.array([*twins], np.int64), np.array([*twins.values()], np.int64)
 
 
 def _ways(module: IRModule, block: int) -> list[int]:

@@ -33,12 +33,12 @@ def describe_loops(module: IRModule, branches: Branches) -> Loops:
     exit_, rank, exits = np.full(size, -1), np.full(size, 3), np.zeros(size)
     out = np.zeros(size, dtype=bool)
     for number, (block, edge) in enumerate(zip(branches.block.tolist(), branches.edge.tolist(), strict=True)):
-        ways, loop = arrays.successor[edge : edge + 2].tolist(), int(forest.innermost[block])
-        while loop >= 0 and any(away := [not forest.contains(loop, way) for way in ways]):
+        successors, loop = arrays.successor[edge : edge + 2].tolist(), int(forest.innermost[block])
+        while loop >= 0 and any(away := [not forest.contains(loop, successor) for successor in successors]):
             exits[loop] += 1
             header = int(forest.header[loop])
-            if (own := 0 if header in ways else 1 if block == header else 2) < rank[loop]:
-                exit_[loop], rank[loop], out[loop] = number, own, away[0]
+            if (exit_rank := 0 if header in successors else 1 if block == header else 2) < rank[loop]:
+                exit_[loop], rank[loop], out[loop] = number, exit_rank, away[0]
             loop = int(forest.parent[loop])
     constant = np.array(constant_trip_counts(module), dtype=np.int64)
     opcodes = np.array([form.opcode for form in module.forms])[arrays.form]
@@ -64,23 +64,23 @@ def describe_loops(module: IRModule, branches: Branches) -> Loops:
 def of_loops(module: IRModule, block: Int64) -> Bool:
     """Whether the branch at the end of each block decides how often a loop runs: goes to its header, or out of it."""
     forest, arrays = find_loops(module), module.arrays
-    found = np.zeros(len(block), dtype=np.bool_)
+    decides = np.zeros(len(block), dtype=np.bool_)
     for row, at in enumerate(block.tolist()):
         loop, start = int(forest.innermost[at]), arrays.successor_start[at]
-        ways = arrays.successor[start : start + 2].tolist()
-        found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
-    return found
+        targets = arrays.successor[start : start + 2].tolist()
+        decides[row] = loop >= 0 and any(to == forest.header[loop] or not forest.contains(loop, to) for to in targets)
+    return decides
 
 
 def mean_executions(module: IRModule) -> Float64:
     """Executions of each loop's header (N,) each time it is entered, by the module's ``!prof``; 0: it does not say."""
     flow, forest, arrays = profiled_flow(module), find_loops(module), module.arrays
-    found = np.zeros(len(forest))
+    means = np.zeros(len(forest))
     source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
     for loop, header in enumerate(forest.header.tolist() if flow is not None else ()):
         edges = np.flatnonzero(arrays.successor == header)
         outside = [edge for edge in edges.tolist() if not forest.contains(loop, int(source[edge]))]
         entered = 0.0 if flow is None else float(flow.edges[outside].sum())
         if flow is not None and entered > 0:
-            found[loop] = flow.blocks[header] / entered
-    return found
+            means[loop] = flow.blocks[header] / entered
+    return means

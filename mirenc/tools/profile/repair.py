@@ -40,8 +40,8 @@ def repair_counts(
     size, edges = module.block_count, len(module.arrays.successor)
     shares = profiled_shares(module)[0] if shares is None else shares
     if not (samples.shape == rate.shape == (size,) and shares.shape == (edges,)):
-        found = f"samples {samples.shape}, rate {rate.shape}, shares {shares.shape}"
-        raise ValueError(f"{found}; the module has {size} blocks and {edges} edges.")
+        problem = f"samples {samples.shape}, rate {rate.shape}, shares {shares.shape}"
+        raise ValueError(f"{problem}; the module has {size} blocks and {edges} edges.")
     samples, trust = np.where(rate > 0, samples, 0.0), np.ones(size)
     for _ in range(doubts + 1):
         flow = _repaired(module, samples * trust, rate * trust, shares, worth)
@@ -64,17 +64,17 @@ def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64
     known = reached & (taken > 0)[owner] & ~_endless(module, source, reached)[owner]
     entered = np.unique(owner[known])
     entry = np.array([firsts[number] for number in entered.tolist()], dtype=np.int64)
-    kept, row = np.flatnonzero(known[source] & known[arrays.successor]), np.cumsum(known) - 1
-    target, part = row[np.append(arrays.successor[kept], entry)], np.append(owner[source[kept]], entered)
-    flow = np.append(believed.edges[kept], np.ones(len(entered))) * taken[part] / expected[part]
+    inner, row = np.flatnonzero(known[source] & known[arrays.successor]), np.cumsum(known) - 1
+    target, part = row[np.append(arrays.successor[inner], entry)], np.append(owner[source[inner]], entered)
+    flow = np.append(believed.edges[inner], np.ones(len(entered))) * taken[part] / expected[part]
     if len(flow):
-        counted = samples[known], rate[known], worth * shares[kept]
-        flow = _cheapest(row[source[kept]], target, owner[known], part, counted, flow)
+        counted = samples[known], rate[known], worth * shares[inner]
+        flow = _cheapest(row[source[inner]], target, owner[known], part, counted, flow)
     # Once more by its shares: so it is a flow to the last digit.
-    found = shares.copy()
-    found[kept] = flow[: len(kept)]
-    found /= np.bincount(source, found, size)[source]
-    return solve_flow(module, found, known, dict(zip(entered.tolist(), flow[len(kept) :].tolist(), strict=True)))
+    new_shares = shares.copy()
+    new_shares[inner] = flow[: len(inner)]
+    new_shares /= np.bincount(source, new_shares, size)[source]
+    return solve_flow(module, new_shares, known, dict(zip(entered.tolist(), flow[len(inner) :].tolist(), strict=True)))
 
 
 def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
@@ -94,14 +94,14 @@ def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: 
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import splu
 
-    (samples, rate, belief), edges, ways, size = counted, len(source), len(flow), len(owner)
+    (samples, rate, belief), edges, arcs, size = counted, len(source), len(flow), len(owner)
     believed, (goes_on, out) = np.bincount(source, belief, size), np.unique(source, return_inverse=True)
     # Solved for are the changes of ways and blocks, in shares of their flow, and the prices of what flows in and out.
-    way, block = np.arange(ways), ways + np.arange(size)
+    arc, block = np.arange(arcs), arcs + np.arange(size)
     low = [block + size, size + block[target], 2 * size + block[: len(goes_on)], 2 * size + block[out], block[source]]
-    high = [block, way, block[goes_on], way[:edges], way[:edges]]
-    place = np.concatenate([*low, *high, way, block]), np.concatenate([*high, *low, way, block])
-    bent = np.concatenate([belief + _RIDGE, np.full(ways - edges, _RIDGE), samples + believed])
+    high = [block, arc, block[goes_on], arc[:edges], arc[:edges]]
+    place = np.concatenate([*low, *high, arc, block]), np.concatenate([*high, *low, arc, block])
+    bent = np.concatenate([belief + _RIDGE, np.full(arcs - edges, _RIDGE), samples + believed])
 
     def costs(flow: Float64) -> Float64:  # of each function, in nats
         blocks = np.bincount(target, flow)
@@ -114,13 +114,13 @@ def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: 
     for _ in range(_STEPS):
         blocks = np.bincount(target, flow)
         half = [-np.ones(size), flow / blocks[target], -np.ones(len(goes_on)), flow[:edges] / blocks[source], -belief]
-        down = np.concatenate([belief, np.zeros(ways - edges), samples - rate * blocks - believed])
+        down = np.concatenate([belief, np.zeros(arcs - edges), samples - rate * blocks - believed])
         prices = np.zeros(size + len(goes_on))
         try:
-            found = splu(csc_matrix((np.concatenate([*half, *half, bent]), place))).solve(np.append(down, prices))
+            solution = splu(csc_matrix((np.concatenate([*half, *half, bent]), place))).solve(np.append(down, prices))
         except RuntimeError:  # singular to the last digit; what there is, is a flow
             break
-        step, wins = found[:ways], np.bincount(np.append(part, owner), down * found[: ways + size])
+        step, wins = solution[:arcs], np.bincount(np.append(part, owner), down * solution[: arcs + size])
         going &= wins > _ENOUGH
         if not going.any():
             break

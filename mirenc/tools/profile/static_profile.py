@@ -50,8 +50,8 @@ class Prediction(NamedTuple):
 
     def shares(self, module: IRModule) -> Float64:
         """The share of its block that each of the C edges takes: by ``!prof`` if there is one, else as predicted."""
-        shares, told = profiled_shares(module)
-        new = ~told[self.block]
+        shares, known = profiled_shares(module)
+        new = ~known[self.block]
         edges = module.arrays.successor_start[self.block[new]]
         shares[edges], shares[edges + 1] = self.first[new], 1 - self.first[new]
         return shares

@@ -33,13 +33,13 @@ def predicted_weights(block: Int64, first: Float64) -> Weights:
 def counted_weights(module: IRModule, flow: Flow) -> Weights:
     """Weights of all branches and switches of which a flow says where they go."""
     starts = module.arrays.successor_start.tolist()
-    found = {}
+    weights_of = {}
     for block in forks(module, range(module.block_count)):
         counts = flow.edges[starts[block] : starts[block + 1]] * flow.told[block]
         weights = np.rint(counts / max(1.0, counts.max() / _LARGEST)).astype(np.int64)
         if weights.any():
-            found[block] = weights.tolist()
-    return found
+            weights_of[block] = weights.tolist()
+    return weights_of
 
 
 def with_profile(
@@ -63,12 +63,12 @@ def with_profile(
         end = place
 
     for number, body in enumerate(bodies):
-        found = list(FORK.finditer(text, *body.span()))
+        branching = list(FORK.finditer(text, *body.span()))
         function = functions[number] if len(bodies) == len(functions) else -1
         head = module.headers[function]
         blocks = forks(module, range(head.first_block, head.last_block)) if function >= 0 else []
-        if len(found) != len(blocks):
-            seen = f"function {number + 1} has {len(found)} lines with branches, but LLVM finds {len(blocks)} in it"
+        if len(branching) != len(blocks):
+            seen = f"function {number + 1} has {len(branching)} lines with branches, but LLVM finds {len(blocks)} in it"
             raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
         opening = text.index("\n", body.start())
         if function in (entries or {}) and "!prof" not in text[body.start() : opening]:
@@ -76,7 +76,7 @@ def with_profile(
                 seen = f"the line on which function {number + 1} starts has no opening brace"
                 raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
             attach(brace, f'"function_entry_count", i64 {(entries or {})[function]}')
-        for line, block in zip(found, blocks, strict=True):
+        for line, block in zip(branching, blocks, strict=True):
             if block in weights and "!prof" not in line[0]:
                 place = line.start() + len(line[0].rstrip())
                 pieces.append(text[end:place] + ",")
@@ -91,5 +91,5 @@ def forks(module: IRModule, blocks: range) -> list[int]:
     """Those blocks that end with a branch of two ways or a switch."""
     arrays = module.arrays
     last = {block: module.forms[arrays.form[arrays.block_start[block + 1] - 1]].opcode for block in blocks}
-    ways = {block: arrays.successor_start[block + 1] - arrays.successor_start[block] for block in blocks}
-    return [block for block in blocks if last[block] == "switch" or (last[block] == "br" and ways[block] == 2)]
+    successors = {block: arrays.successor_start[block + 1] - arrays.successor_start[block] for block in blocks}
+    return [block for block in blocks if last[block] == "switch" or (last[block] == "br" and successors[block] == 2)]

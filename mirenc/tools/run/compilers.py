@@ -28,8 +28,8 @@ class Toolchain:
     def beside(self, include: str) -> "Toolchain":
         """The same for a copy of a source whose headers lie in a folder, unless that is ""."""
         # As a compiler looks beside a source: for "x.h" and not for <x.h>.
-        found = ("-iquote", include, without_folder(include)) if include else ()
-        return replace(self, cflags=(*self.cflags, *found))
+        flags = ("-iquote", include, without_folder(include)) if include else ()
+        return replace(self, cflags=(*self.cflags, *flags))
 
 
 def without_folder(folder: str | Path) -> str:
@@ -69,11 +69,11 @@ def link_problem(compiler: str, flags: Sequence[str], text: str = "int main(void
 def check_profile(compiler: str, flags: Sequence[str]) -> None:
     """Raises ToolchainError: a program that writes a profile does not link, as its runtime is a package of its own."""
     if problem := link_problem(compiler, flags):
-        wanted = f"libclang-rt-{major_version(compiler)}-dev"
-        wanted += f" libomp-{major_version(compiler)}-dev" if "-fopenmp" in flags else ""
+        packages = f"libclang-rt-{major_version(compiler)}-dev"
+        packages += f" libomp-{major_version(compiler)}-dev" if "-fopenmp" in flags else ""
         raise ToolchainError(
             f"{compiler} links no program with {' '.join(flags)} ({problem}). Install its runtime (Debian: "
-            f"apt-get install {wanted})"
+            f"apt-get install {packages})"
         )
 
 
@@ -107,8 +107,8 @@ def clang_of(version: str, compiler: str | None = None) -> str:
     if shutil.which(name) is None:
         if compiler:
             raise ToolchainError(f"compiler {name!r} is not on PATH. Give the path of a clang with --compiler")
-        found = f"passes run in LLVM {version}, so sources need a clang that is not newer, and {name} is not on PATH"
-        raise ToolchainError(f"{found}. Type: apt-get install {name}, or name such a clang by --compiler, or give IR")
+        problem = f"passes run in LLVM {version}, so sources need a clang that is not newer, and {name} is not on PATH"
+        raise ToolchainError(f"{problem}. Type: apt-get install {name}, or name such a clang by --compiler, or give IR")
     return name
 
 
@@ -127,8 +127,8 @@ def compiler_version(compiler: str) -> str:
 
 def major_version(compiler: str) -> str:
     """The major version of a clang; "" where it does not say."""
-    found = re.search(r"version (\d+)", compiler_version(compiler))
-    return found[1] if found else ""
+    match = re.search(r"version (\d+)", compiler_version(compiler))
+    return match[1] if match else ""
 
 
 def tool_beside(compiler: str, name: str) -> Path:

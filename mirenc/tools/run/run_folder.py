@@ -117,11 +117,11 @@ class Journal(ABC):
                 before = values.get("setup", values)  # passes of 0.2 wrote it as it is
                 differences = _differences(before, json.loads(json.dumps(setup))) if before["format"] else []
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                found = f"{path}, line {number} is damaged ({error!r})"
-                raise ConfigError(f"{found}. Remove the folder, or name another") from None
+                problem = f"{path}, line {number} is damaged ({error!r})"
+                raise ConfigError(f"{problem}. Remove the folder, or name another") from None
             if differences:
-                found = f"{path.parent.parent} has results of another run: {'; '.join(differences)}"
-                raise ConfigError(f"{found}. Name another folder with -o")
+                problem = f"{path.parent.parent} has results of another run: {'; '.join(differences)}"
+                raise ConfigError(f"{problem}. Name another folder with -o")
         if complete:
             os.truncate(path, complete)  # without the line that was being written when the run was killed
         else:

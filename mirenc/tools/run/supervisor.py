@@ -26,7 +26,7 @@ def adopt_orphans() -> None:
 
 def end_descendants(polite: float = 0.0) -> None:
     """End all descendants of this process: SIGTERM, and SIGKILL after ``polite`` seconds."""
-    start, asked = time.monotonic(), set()
+    start, terminated = time.monotonic(), set()
     while (waited := time.monotonic() - start) < _LONGEST:
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
@@ -38,9 +38,9 @@ def end_descendants(polite: float = 0.0) -> None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 if waited >= polite:
                     os.kill(pid, signal.SIGKILL)
-                elif pid not in asked:
+                elif pid not in terminated:
                     os.kill(pid, signal.SIGTERM)
-                    asked.add(pid)
+                    terminated.add(pid)
         time.sleep(_POLL)
 
 
@@ -54,10 +54,10 @@ def _descendants() -> list[int]:
                 state, parent = file.read().rpartition(b")")[2].split()[:2]  # the name may have spaces and brackets
                 children.setdefault(int(parent), []).append(int(entry))
                 dead |= {int(entry)} if state in (b"Z", b"X") else set()
-    found = [os.getpid()]
-    for pid in found:
-        found += children.get(pid, [])
-    return [pid for pid in found[1:] if pid not in dead]
+    pids = [os.getpid()]
+    for pid in pids:
+        pids += children.get(pid, [])
+    return [pid for pid in pids[1:] if pid not in dead]
 
 
 def main() -> None:

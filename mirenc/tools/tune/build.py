@@ -55,8 +55,8 @@ class Variant:
 
     def same_as(self, other: "Variant") -> bool:
         """Whether all files that both variants have are equal."""
-        both = self.files.keys() & other.files.keys()
-        return all(filecmp.cmp(self.files[path], other.files[path], shallow=False) for path in both)
+        shared = self.files.keys() & other.files.keys()
+        return all(filecmp.cmp(self.files[path], other.files[path], shallow=False) for path in shared)
 
 
 class UserBuild:
@@ -70,12 +70,12 @@ class UserBuild:
         self.calls: dict[tuple[Path, ...], Call] = {}  # by what they write: the last call, of earlier runs too
         self.count = 0  # builds so far
         self.seconds = math.inf  # of the first one
-        found = shutil.which(compiler)
-        if found is None:
+        path = shutil.which(compiler)
+        if path is None:
             raise ToolchainError(f"compiler {compiler!r} is not on PATH. Name a clang with --compiler")
-        version = Path(found).name.removeprefix("clang")
-        own = {"MIRENC_TUNE": str(work), "MIRENC_TUNE_CC": os.path.abspath(found)}
-        self.environment = {**os.environ, **stand_in(work / "bin", version, _WRAPPER), **own}
+        version = Path(path).name.removeprefix("clang")
+        variables = {"MIRENC_TUNE": str(work), "MIRENC_TUNE_CC": os.path.abspath(path)}
+        self.environment = {**os.environ, **stand_in(work / "bin", version, _WRAPPER), **variables}
         self._known = work / "calls.json"
         if self._known.is_file():
             self._note(json.loads(self._known.read_text(encoding="utf-8")))
@@ -117,9 +117,9 @@ class UserBuild:
         if texts and not compiled:
             names = ", ".join(path.name for path in texts)
             raise CompileError(f"the build does not compile {names} again. Force that, for example: --build 'make -B'")
-        own = {os.path.realpath(path) for path in (*texts, *again)}
+        compiled_sources = {os.path.realpath(path) for path in (*texts, *again)}
         changed = [path for path, stamp in self._files() if before.get(path) != stamp]
-        return self._keep([path for path in changed if os.path.realpath(path) not in own])
+        return self._keep([path for path in changed if os.path.realpath(path) not in compiled_sources])
 
     def forget(self) -> None:
         """Remove all outputs of the compiler, so that the next build makes them again."""
@@ -127,21 +127,21 @@ class UserBuild:
 
     def _forget(self, sources: Iterable[Path]) -> None:
         """Remove the compiler's outputs of some sources."""
-        wanted = {os.path.realpath(source) for source in sources}
+        paths = {os.path.realpath(source) for source in sources}
         for call in self.calls.values():
-            if wanted & {os.path.realpath(source) for source in call.sources}:
+            if paths & {os.path.realpath(source) for source in call.sources}:
                 for path in call.outputs:
                     if path.is_file() and not path.is_symlink():
                         path.unlink()
 
     def restore(self, variant: Variant) -> None:
         """Put the files of a build back in place."""
-        for path, kept in variant.files.items():
-            if path.is_file() and filecmp.cmp(path, kept, shallow=False):
+        for path, copy in variant.files.items():
+            if path.is_file() and filecmp.cmp(path, copy, shallow=False):
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
             with delivered(path) as part:
-                shutil.copy2(kept, part)
+                shutil.copy2(copy, part)
 
     @property
     def sources(self) -> list[Path]:
@@ -159,11 +159,11 @@ class UserBuild:
 
     def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
         """Files of the folder and other outputs of the compiler, each with a stamp that changes when the file does."""
-        own = os.path.realpath(self.work)
+        work = os.path.realpath(self.work)
         outside = {path for call in self.calls.values() for path in call.outputs}
         for root, folders, names in os.walk(self.folder):
             folders[:] = [
-                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != own
+                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != work
             ]
             outside.update(Path(root, name) for name in names)
         for path in outside:
@@ -179,11 +179,11 @@ class UserBuild:
         target = self.work / "variants" / str(self.count)
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        kept = {}
+        copies = {}
         for number, path in enumerate(files):
-            kept[path] = target / f"{number}-{path.name}"
-            shutil.copy2(path, kept[path])
-        return Variant(kept, target)
+            copies[path] = target / f"{number}-{path.name}"
+            shutil.copy2(path, copies[path])
+        return Variant(copies, target)
 
     def _note_calls(self) -> bool:
         """Record the calls of this build; return whether any of them compiles."""
@@ -194,9 +194,9 @@ class UserBuild:
         return any(call.sources for call in new)
 
     def _note(self, calls: Iterable[Sequence[str]]) -> list[Call]:
-        found = [call for folder, *words in calls if (call := _call(Path(folder), words)) is not None]
-        self.calls |= {call.outputs: call for call in found}
-        return found
+        parsed = [call for folder, *words in calls if (call := _call(Path(folder), words)) is not None]
+        self.calls |= {call.outputs: call for call in parsed}
+        return parsed
 
 
 def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:

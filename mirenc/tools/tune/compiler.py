@@ -43,17 +43,17 @@ def pass_lists(version: str) -> dict[str, tuple[str, str]]:
     lists = {f"-{name}": (f"-{name}", level(name)) for name in ("O1", "O2", "O3", "Os")}
     lists["-O3 twice"] = "-O3", f"{level('O3')},{level('O3')}"
     try:
-        whole = expanded("O3", version)
+        pipeline = expanded("O3", version)
     except PassError:  # of this LLVM only levels are known
         return lists
-    vectorize = next(step for step in whole.split(",") if step.startswith("loop-vectorize"))
+    vectorize = next(step for step in pipeline.split(",") if step.startswith("loop-vectorize"))
     for title, old, new in (
         ("without loop-vectorize", f"{vectorize},", ""),
         ("without loop-unroll", "loop-unroll<O3>,", ""),
         ("with loop-interchange", "loop-distribute,", "loop(loop-interchange),loop-distribute,"),
         ("with gvn-hoist", "early-cse<memssa>,", "early-cse<memssa>,gvn-hoist,"),
     ):
-        lists[f"-O3 {title}"] = "-O3", whole.replace(old, new)
+        lists[f"-O3 {title}"] = "-O3", pipeline.replace(old, new)
     return lists
 
 
@@ -88,8 +88,8 @@ class PassLists(Loops):
         return text
 
     def texts(self, settings: Mapping[Key, str]) -> dict[Path, bytes]:
-        whole = (str(self.program), 0) in settings
-        return super().texts({(str(path), 0): "" for path in self.sources} if whole else settings)
+        everywhere = (str(self.program), 0) in settings
+        return super().texts({(str(path), 0): "" for path in self.sources} if everywhere else settings)
 
     def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:
         cases = []

@@ -73,21 +73,21 @@ class ParallelLoops(Case):
         if place.file != Path(str(place.source.value)).absolute():
             raise TaskError("the loop is in a header, which several sources may read")
         if place.line not in parallel_loops(text_of(place.file)):
-            found = "no `#pragma omp parallel for` begins on this line"
-            raise TaskError(f"{found}: the pragma comes from a macro, or `parallel` and `for` are two pragmas")
-        asked = []
+            problem = "no `#pragma omp parallel for` begins on this line"
+            raise TaskError(f"{problem}: the pragma comes from a macro, or `parallel` and `for` are two pragmas")
+        predicted = []
         with contextlib.suppress(MirencError):  # such as a trip count below 1: what people try is left
             (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)
             most = max(threads for threads, *_ in self.head.space.settings) if self.head.space else self.cores
             # All threads or one: the machine that was measured may have had more of them, or fewer.
-            asked = [
+            predicted = [
                 clauses(int(most), str(schedule), int(chunk)).partition(" ")[2] if threads == most else "num_threads(1)"
                 for threads, schedule, chunk in answer.proposals
             ]
         half = [f"num_threads({self.cores // 2})"] if self.cores > 3 else []
-        return list(dict.fromkeys([*list(dict.fromkeys(asked))[:tries], *_BY_HAND, *half]))
+        return list(dict.fromkeys([*list(dict.fromkeys(predicted))[:tries], *_BY_HAND, *half]))
 
     def write(self, text: str, wanted: Mapping[int, str]) -> str:
-        for line, asked in wanted.items():
-            text = with_clauses(text, line, asked)
+        for line, directive in wanted.items():
+            text = with_clauses(text, line, directive)
         return text

@@ -41,30 +41,30 @@ def write_report(run: Tuning) -> None:
 def summary(run: Tuning) -> str:
     """The result of a tuning in a sentence."""
     tried = sum(not outcome.alone for outcome in run.outcomes)
-    found = f"{tried} of {tried + len(run.left)} {run.case.places_are} tried"
+    tally = f"{tried} of {tried + len(run.left)} {run.case.places_are} tried"
     if run.alone:
         share = sum(outcome.share for outcome in run.alone)
-        found += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
+        tally += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
     late = ". The time was up; the same command goes on" if run.late else ""
     if run.whole is None or not run.kept:
-        return f"{found}: nothing is faster by more than the noise, and nothing is changed{late}"
-    kept = sum(bool(outcome.kept) for outcome in run.outcomes)
+        return f"{tally}: nothing is faster by more than the noise, and nothing is changed{late}"
+    count = sum(bool(outcome.kept) for outcome in run.outcomes)
     gain, wall, noise = run.whole
     return (
-        f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
+        f"{tally}, {count} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
     )
 
 
 def _lines(run: Tuning) -> list[str]:
     order = run.order
-    asked = f"Build: {order.build}. Run: {order.run}, {run.seconds:.2f} s"
+    commands = f"Build: {order.build}. Run: {order.run}, {run.seconds:.2f} s"
     clock = "processor" if run.clock == "cpu" else "wall clock"
     method = (
         f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
     )
     rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
     take = [f"To use the result, type: {run.case.take_over(run.folder, PATCH)}"] if run.kept else []
-    return [f"{summary(run)}.", f"{asked}; {method}. {rule}.", *run.unread, *take]
+    return [f"{summary(run)}.", f"{commands}; {method}. {rule}.", *run.unread, *take]
 
 
 def _cells(run: Tuning, outcome: Outcome) -> list[str]:
@@ -109,8 +109,8 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
         return False
     figure = Figure(figsize=(9, 1.2 + 0.28 * len(rows)), layout="constrained")
     axis = figure.subplots()
-    for place, (_, gain, kept) in enumerate(rows):
-        colour = "#4477aa" if kept else "#bbbbbb"
+    for place, (_, gain, is_kept) in enumerate(rows):
+        colour = "#4477aa" if is_kept else "#bbbbbb"
         axis.plot([gain.low, gain.high], [place, place], color=colour, linewidth=3, solid_capstyle="round")
         axis.plot(gain.factor, place, "o", color=colour, markeredgecolor="black")
     axis.axvline(1.0, color="black", linewidth=0.8)

@@ -124,8 +124,8 @@ class Case(ABC):
         """The texts of the sources that settings of some places change."""
         texts = {}
         for file in {file for file, _ in settings}:
-            wanted = {line: setting for (other, line), setting in settings.items() if other == file}
-            texts[Path(file)] = self.write(text_of(Path(file)), wanted).encode("latin-1")
+            by_line = {line: setting for (other, line), setting in settings.items() if other == file}
+            texts[Path(file)] = self.write(text_of(Path(file)), by_line).encode("latin-1")
         return texts
 
     def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:

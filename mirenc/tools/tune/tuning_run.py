@@ -121,8 +121,8 @@ class Tuning(Run):
             if isinstance(error, TimeUpError):
                 raise too_late(self.plan.minutes, self._step) from None
             if isinstance(error, OverLimitError):
-                found = f"{self._step} was {error}, far longer than the first one took"
-                raise TaskError(f"{found}. Give commands that always end") from None
+                problem = f"{self._step} was {error}, far longer than the first one took"
+                raise TaskError(f"{problem}. Give commands that always end") from None
             raise
 
     def _find(self) -> int:
@@ -150,11 +150,11 @@ class Tuning(Run):
         self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
         if first.cpu < _SHORT:
             self.say(f"warning: a run takes {first.cpu:.3f} s, mostly for its start-up. Give the program more work")
-        wanted, top = {path.resolve() for path in self.order.files}, self.place.resolve()
+        selected, top = {path.resolve() for path in self.order.files}, self.place.resolve()
 
         def ours(place: Place) -> bool:
             file = place.file.resolve()
-            return file.is_relative_to(top) and (not wanted or file in wanted)
+            return file.is_relative_to(top) and (not selected or file in selected)
 
         commands = self.work / COMMANDS
         commands.write_text(
@@ -162,10 +162,10 @@ class Tuning(Run):
         )
         flags = self._profiled(max(first.cpu, first.wall))
         self._step = "the search for hot places"
-        found = [*filter(ours, self.case.places(commands, flags, self.unread.append))]
+        places = [*filter(ours, self.case.places(commands, flags, self.unread.append))]
         self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
         self.kept = {key: done.kept for key, done in self.journal.done.items() if done.kept}
-        self._propose(found)
+        self._propose(places)
         return len(self.left)
 
     @property
@@ -191,8 +191,8 @@ class Tuning(Run):
 
     def _but_for_a_comparison(self) -> float:
         """Seconds left, less those of the shortest final comparison, which takes a quarter at most."""
-        left = seconds_left()
-        return left - min(3 * LEAST_ROUNDS * self._default[self.order.run], left / 4)
+        remaining = seconds_left()
+        return remaining - min(3 * LEAST_ROUNDS * self._default[self.order.run], remaining / 4)
 
     def _try_places(self, advance: Callable[..., None]) -> None:
         if self.kept:
@@ -226,7 +226,7 @@ class Tuning(Run):
             if text == path.read_bytes():
                 continue
             name = path.resolve().relative_to(self.place.resolve()).as_posix()
-            before, after = (one.decode("latin-1").splitlines(keepends=True) for one in (path.read_bytes(), text))
+            before, after = (data.decode("latin-1").splitlines(keepends=True) for data in (path.read_bytes(), text))
             for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
                 parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
         return "".join(parts)
@@ -263,7 +263,7 @@ class Tuning(Run):
         except TimeUpError:
             late = "the time was up"
             settings = [*tried, *map(Tried, self.directives[place][len(tried) :])]
-            settings = [own if own.gain or own.problem else replace(own, problem=late) for own in settings]
+            settings = [item if item.gain or item.problem else replace(item, problem=late) for item in settings]
             self.unfinished.append(replace(_outcome(place), tried=settings, alone=late))
             raise
 
@@ -327,11 +327,11 @@ class Tuning(Run):
         self.journal.write({"place": place.key, "ended": asdict(setting)})
         return setting
 
-    def _propose(self, found: Sequence[Place]) -> None:
+    def _propose(self, places: Sequence[Place]) -> None:
         """Set ``directives``, what to try at each of the hottest places, and ``alone``, places that nothing changes."""
         self.directives: dict[Place, list[str]] = {}
         self.alone: list[Outcome] = []
-        for place in found:
+        for place in places:
             if len(self.directives) == self.order.loops:
                 break
             seconds_left()
@@ -382,15 +382,15 @@ class Tuning(Run):
     def _setup(self) -> dict[str, Any]:
         """The facts that must agree for outcomes to be comparable."""
         digest = hashlib.sha256(b"".join(hashlib.sha256(source.read_bytes()).digest() for source in self.user.sources))
-        asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
+        commands = {name: getattr(self.order, name) for name in ("build", "run", "check")}
         facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
-        return {"format": 1, "tuned": self.case.places_are, **asked, **facts, "sources": digest.hexdigest()}
+        return {"format": 1, "tuned": self.case.places_are, **commands, **facts, "sources": digest.hexdigest()}
 
 
 def too_late(minutes: float, step: str) -> TaskError:
     """The error when the budget is up before any setting was tried."""
-    found = f"the budget of {60 * minutes:g} s was up in {step}, before any setting was tried"
-    return TaskError(f"{found}. Give --budget more minutes, or --run less work")
+    problem = f"the budget of {60 * minutes:g} s was up in {step}, before any setting was tried"
+    return TaskError(f"{problem}. Give --budget more minutes, or --run less work")
 
 
 def _outcome(place: Place) -> Outcome:

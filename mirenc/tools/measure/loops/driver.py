@@ -55,7 +55,7 @@ def write_driver(source: Source, repeats: int, rng: Random) -> str:
         for index, (_, place, length) in enumerate(results)
     )
     body = f"""
-typedef {source.returns} (*function_type)({", ".join(one.text for one in source.parameters)});
+typedef {source.returns} (*function_type)({", ".join(parameter.text for parameter in source.parameters)});
 
 const char mirenc_function[] = "{source.function}";
 const long mirenc_sizes[] = {{{source.n}, 0}};

@@ -90,14 +90,14 @@ def _scan(path: Path) -> Scan:
         return Scan((), str(error))
     statements = statements_of(module)
     start = statements.first_instruction
-    found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
+    candidates = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
     for head in module.headers:
         if not head.is_declaration:
             code = statements.digest(start + head.first, start + head.last).hex()
-            found.append(
+            candidates.append(
                 Candidate(head.name.strip('"'), code, head.last_block - head.first_block, head.last - head.first)
             )
-    return Scan(tuple(found))
+    return Scan(tuple(candidates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,28 +138,28 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
         for candidate in scan.candidates
         if is_worth_it(candidate)
     ]
-    tested = {one.digest for piece, one, _ in candidates if piece.symbol and piece.source.held_out}
+    tested = {candidate.digest for piece, candidate, _ in candidates if piece.symbol and piece.source.held_out}
     first: dict[tuple[str, str], Chosen] = {}
     for piece, candidate, scan in candidates:
         if piece.symbol or piece.source.held_out or _is_new(scan, tested):
             before = first.setdefault((piece.level, candidate.digest), piece)
             if piece.source.held_out and not before.source.held_out:
                 first[piece.level, candidate.digest] = piece
-    by_level = {level: [one for one in first.values() if one.level == level] for level in ("function", "module")}
-    kept = _spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules]
+    by_level = {level: [piece for piece in first.values() if piece.level == level] for level in ("function", "module")}
+    selected = _spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules]
     # Both, so that any beginning has the same share of each.
-    placed = [((index + 0.5) / len(row), one) for row in kept for index, one in enumerate(row)]
-    pieces = tuple(one for _, one in sorted(placed, key=lambda place: place[0]))
-    return Choice(pieces, {level: len(found) for level, found in by_level.items()}, len(candidates) - len(first))
+    placed = [((index + 0.5) / len(row), piece) for row in selected for index, piece in enumerate(row)]
+    pieces = tuple(piece for _, piece in sorted(placed, key=lambda place: place[0]))
+    return Choice(pieces, {level: len(items) for level, items in by_level.items()}, len(candidates) - len(first))
 
 
 def _is_new(scan: Scan, tested: set[str]) -> bool:
     """Whether at most a tenth of a module's instructions are functions of held-out projects."""
-    whole = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
+    instructions = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
     copied = sum(
         candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in tested
     )
-    return copied <= _MOST_COPIED * whole
+    return copied <= _MOST_COPIED * instructions
 
 
 def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen]:
@@ -195,8 +195,8 @@ class Texts:
         try:
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            found = "the function takes the address of another function's block, so it cannot be compiled alone"
-            raise IRParseError(f"{piece.name}: {found}") from None
+            problem = "the function takes the address of another function's block, so it cannot be compiled alone"
+            raise IRParseError(f"{piece.name}: {problem}") from None
 
     def _path(self, source: IRFile, symbol: str) -> Path:
         key = hashlib.sha256(f"{source.stamp} {symbol}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
@@ -204,10 +204,10 @@ class Texts:
 
     def _cut(self, source: IRFile) -> None:
         """Write all pieces of a file."""
-        wanted, text = self._symbols[source], _text_of(source.path)
-        functions = extract_functions(text) if wanted != {""} else ()
+        symbols, text = self._symbols[source], _text_of(source.path)
+        functions = extract_functions(text) if symbols != {""} else ()
         for symbol, module in itertools.chain([("", _PATHS.sub("", text, count=1))], functions):
-            if symbol in wanted:
+            if symbol in symbols:
                 with delivered(self._path(source, symbol)) as part:
                     part.write_text(module, encoding="utf-8")
 

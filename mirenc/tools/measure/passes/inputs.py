@@ -83,10 +83,10 @@ def find_ir(
 def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
     """Leave out copies of reserved (test) programs inside projects for training."""
     trained = {file.project for file in files if not file.held_out}
-    kept = [file for file in files if not (file.held_out and file.project in trained)]
-    if len(kept) < len(files):
-        report(f"{len(files) - len(kept)} files are left out: reserved programs inside of projects for training")
-    return kept
+    usable = [file for file in files if not (file.held_out and file.project in trained)]
+    if len(usable) < len(files):
+        report(f"{len(files) - len(usable)} files are left out: reserved programs inside of projects for training")
+    return usable
 
 
 def _file(path: Path, project: str, file: str, version: str = "") -> IRFile:

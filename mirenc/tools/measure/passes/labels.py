@@ -120,16 +120,16 @@ def compiled_table(
     setup: Mapping[str, Any], counts: Mapping[str, Any], records: Sequence[Record], lists: Sequence[PassList]
 ) -> CompiledTable:
     """The table of finished pieces; its record counts dropped ones, and has ``counts`` beside."""
-    kept = sorted((record for record in records if not record.dropped), key=lambda record: record.name)
+    usable = sorted((record for record in records if not record.dropped), key=lambda record: record.name)
     pieces = tuple(
-        Piece(one.name, one.project, one.file, one.symbol, one.level, one.held_out, one.ir_hash, *one.before[:2])
-        for one in kept
+        Piece(row.name, row.project, row.file, row.symbol, row.level, row.held_out, row.ir_hash, *row.before[:2])
+        for row in usable
     )
-    levels = {name: _sizes([record.levels[name] for record in kept]) for name in LEVELS}
-    sizes = _sizes([one for record in kept for one in record.lists], (len(kept), len(lists)))
+    levels = {name: _sizes([record.levels[name] for record in usable]) for name in LEVELS}
+    sizes = _sizes([label for record in usable for label in record.lists], (len(usable), len(lists)))
     cells = Counter(STATUSES[index] for index in sizes.status.ravel().tolist())
     winners = {}
-    if kept:
+    if usable:
         better = np.nanmin(sizes.code_bytes, axis=1) < sizes.code_bytes[:, 0]
         winners = {"better_than_oz": int(better.sum())}
     record = {
@@ -143,10 +143,10 @@ def compiled_table(
         "held_out_projects": sorted({piece.project for piece in pieces if piece.held_out}),
         "cells": dict(sorted(cells.items())),
         **counts,
-        "dropped": dict(sorted(Counter(one.dropped.split(":")[0] for one in records if one.dropped).items())),
+        "dropped": dict(sorted(Counter(record.dropped.split(":")[0] for record in records if record.dropped).items())),
         "winners": winners,
     }
-    return CompiledTable(record, pieces, levels, _fires(kept), tuple(lists), sizes)
+    return CompiledTable(record, pieces, levels, _fires(usable), tuple(lists), sizes)
 
 
 def _sizes(results: Sequence[Figures], shape: tuple[int, ...] = (-1,)) -> Sizes:

@@ -60,8 +60,8 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
     """The passes of a pool that change any of the modules after one of `_BEGINNINGS`."""
     fired: set[Step] = set()
     for text in texts:
-        left = [step for step in pool if step not in fired]
-        alone = [random_list([step], random.Random(0), longest=1) for step in left]  # the list of one pass
+        untested = [step for step in pool if step not in fired]
+        alone = [random_list([step], random.Random(0), longest=1) for step in untested]  # the list of one pass
         for beginning in _BEGINNINGS:
             lists = [beginning, *(",".join(filter(None, (beginning, single))) for single in alone)]
             try:
@@ -69,7 +69,7 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
             except IRParseError:
                 continue
             if isinstance(before, Optimised):
-                for step, result in zip(left, after, strict=True):
+                for step, result in zip(untested, after, strict=True):
                     if isinstance(result, Optimised) and result.digest != before.digest:
                         fired.add(step)
     return [step for step in pool if step in fired]

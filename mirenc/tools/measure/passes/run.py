@@ -60,8 +60,8 @@ class EngineRun(Run):
 class PassRun(EngineRun):
     """Labelling of pieces: functions and modules."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         # Files of IR, those that cannot be read, and those without a function body; known after `prepare`.
         self.files = self.unread = self.empty = 0
         self.pieces: tuple[Chosen, ...] = ()  # all that were asked for
@@ -99,8 +99,8 @@ class PassRun(EngineRun):
             self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
             self.pieces = self.choice.pieces
             if not self.pieces:
-                found = "the sources have no function that is large enough to decide about"
-                raise TaskError(f"{found}. Give more of them")
+                lack = "the sources have no function that is large enough to decide about"
+                raise TaskError(f"{lack}. Give more of them")
             self.texts = Texts(self.work / "pieces", self.pieces)
             self.lists = kept_lists(self.work / "lists.json", self.setup, lambda: self._draw(engine))
         changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
@@ -119,7 +119,7 @@ class PassRun(EngineRun):
         before = {(record.project, record.file) for record in self.journal.known.values()}
         gone = sorted(before - files)
         for project in sorted({project for project, _ in gone}):
-            if not any(one[0] == project for one in before & files):
+            if not any(known[0] == project for known in before & files):
                 raise self._replaced([f"{project}/{file}" for other, file in gone if other == project][:_SHOWN])
         if gone:
             self.report(f"{len(gone)} files of the table are gone, and so are their pieces, as {'/'.join(gone[0])}")

@@ -69,8 +69,8 @@ def _open_library() -> Any:
     try:
         return ctypes.CDLL(_NAME)
     except OSError as error:
-        found = f"NVIDIA's driver cannot be loaded ({error}). CUDA kernels are timed on a machine with an NVIDIA GPU"
-        raise ToolchainError(f"{found}; elsewhere build them with --compile-only, or measure OpenCL") from None
+        problem = f"NVIDIA's driver cannot be loaded ({error}). CUDA kernels are timed on a machine with an NVIDIA GPU"
+        raise ToolchainError(f"{problem}; elsewhere build them with --compile-only, or measure OpenCL") from None
 
 
 class LibCuda:

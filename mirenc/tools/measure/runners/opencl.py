@@ -59,8 +59,8 @@ def _devices() -> dict[str, cl.Device]:
     if shutil.which("ld") is None:  # pocl would end the process at the first kernel
         devices = [device for device in devices if device.platform.name != _POCL]
         if not devices:
-            found = "pocl, the OpenCL of this machine, needs a linker, and there is no ld on PATH"
-            raise ToolchainError(f"{found}. Type: apt-get install binutils")
+            problem = "pocl, the OpenCL of this machine, needs a linker, and there is no ld on PATH"
+            raise ToolchainError(f"{problem}. Type: apt-get install binutils")
     by_slug: dict[str, cl.Device] = {}
     for device in devices:
         by_slug.setdefault(re.sub(r"[^a-z0-9]+", "-", device.name.lower()).strip("-"), device)
