@@ -53,7 +53,7 @@ def check(path: Path, rows: Rows | None, opt: str, written: Path) -> Counter[str
     if flow is not None:
         first, ran = arrays.successor_start[rows[0]], flow.blocks[rows[0]] > 0
         share = flow.edges[first[ran]] / flow.blocks[rows[0][ran]]
-        counts["told"] = int(flow.told[rows[0]].sum())
+        counts["told"] = int(flow.known[rows[0]].sum())
         counts["ran"] = int(ran.sum())
         counts["right"] = int((np.abs(share - rows[1][ran]) <= NEAR).sum())
     return counts

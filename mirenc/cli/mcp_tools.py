@@ -228,11 +228,11 @@ class Tools:
         self, file: _File = "", code: _Code = "", function: _Name = "", k: _K = 5, start: _Start = 0, limit: _Limit = 10
     ) -> SearchAnswer:
         """Find the functions in the index that are most like each function of a file, or of some IR."""
-        given, wanted = self._given(file, code), _pattern(function)
-        if not _has(given, wanted):  # which is said before the index is made
-            raise ConfigError(f"no function like {function!r} in {given.name}. Give another name, or no name")
+        source, wanted = self._given(file, code), _pattern(function)
+        if not _has(source, wanted):  # which is said before the index is made
+            raise ConfigError(f"no function like {function!r} in {source.name}. Give another name, or no name")
         table, skipped = self._index()
-        found = find_nearest(self._encoder, table, [given], wanted, _Skipped(1).add, k=k)
+        found = find_nearest(self._encoder, table, [source], wanted, _Skipped(1).add, k=k)
         rows = [one for _, several in found for one in several]
         page = rows[start : start + limit]
         return SearchAnswer(rows=page, skipped=skipped, indexed=len(table)).fit(start, len(rows))
@@ -304,10 +304,10 @@ class Tools:
 
         ``function`` selects by name; of a single function the loops and the first instructions are listed, too.
         """
-        given, wanted = self._given(file, code), _pattern(function)
-        module = read_ir(given, options=_OPTIONS)
+        source, wanted = self._given(file, code), _pattern(function)
+        module = read_ir(source, options=_OPTIONS)
         rows = [
-            one for one in functions_of(given.name, module, {}) if wanted.search(one.name) or wanted.search(one.symbol)
+            one for one in functions_of(source.name, module, {}) if wanted.search(one.name) or wanted.search(one.symbol)
         ]
         rows.sort(key=lambda one: -one.instructions)
         loops, text = [], []
@@ -361,8 +361,8 @@ class Tools:
         state = [(one.name, place.st_mtime_ns, place.st_size) for one, place in zip(inputs, places, strict=True)]
         if self._indexed is None or state != self._state:
             skipped = _Skipped(len(inputs))
-            made = index(self._encoder, inputs, level="function", failed=skipped.add, progress=self._report)
-            if not len(made):
+            table = index(self._encoder, inputs, level="function", failed=skipped.add, progress=self._report)
+            if not len(table):
                 raise ConfigError(f"no function could be read: {'; '.join(skipped.lines[:1])}. Give other files")
-            self._state, self._indexed = state, (made, skipped.lines)
+            self._state, self._indexed = state, (table, skipped.lines)
         return self._indexed

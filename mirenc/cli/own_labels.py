@@ -54,9 +54,9 @@ def _is_task(name: str) -> bool:
     return name in list_tasks()
 
 
-def refuse(given: Mapping[str, Any], why: str) -> None:
+def refuse(options: Mapping[str, Any], why: str) -> None:
     """Raise BadParameter for the first option that has a value."""
-    for option, value in given.items():
+    for option, value in options.items():
         if value not in (None, "", False, []):
             raise typer.BadParameter(f"{why}; leave out {option}", param_hint=option)
 

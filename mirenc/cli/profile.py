@@ -163,7 +163,7 @@ def _with_profile(
     if run is not None:
         shares = prediction.shares(module)
         counts = run.counts(module, shares) if isinstance(run, LineSamples) else run.counts(module, loaded.data, shares)
-        known = counts.flow.told
+        known = counts.flow.known
         weights = {block: block_weights for block, block_weights in weights.items() if not known[block]}
         weights |= counted_weights(module, counts.flow)
         functions = [one for one in module.defined_functions if known[one.header.first_block]]

@@ -107,7 +107,7 @@ class CostTarget(Target):
     def shape(self, features: Features, rows: Int64) -> DataShape:
         options = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
         return self._shape(
-            features, rows, **options, ahead=features.settings is not None, told=len(features.asked or "1") == 1
+            features, rows, **options, ahead=features.settings is not None, all_known=len(features.asked or "1") == 1
         )
 
     def _settings(self, features: Features, rows: Int64) -> Settings:

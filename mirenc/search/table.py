@@ -223,8 +223,8 @@ def index(
     """
     if encoder.name == DEFAULT_MODEL != (best := search_model(level, purpose)):
         cause = f"{best} was trained to find functions that another compiler or level compiled, and finds more of them"
-        problem += f" than {encoder.name}"
-        warnings.warn(f"{problem}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
+        cause += f" than {encoder.name}"
+        warnings.warn(f"{cause}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     paths = (path if isinstance(path, Input) else Path(path) for path in several)
     files = list(expand_inputs(paths, options=encoder.options))

@@ -63,7 +63,7 @@ class DataShape:
     shared: bool = True  # whether all samples have the same settings
     default: int | None = 0  # column of the default setting; None where it differs from sample to sample
     ahead: bool = False  # whether a setting's columns describe the code that it makes of each sample
-    told: bool = True  # whether questions know everything in those columns
+    all_known: bool = True  # whether questions know everything in those columns
     labels: int = 0  # P; 0 where the target is another
 
     def is_cautious(self, select: str) -> bool:
@@ -158,7 +158,7 @@ def _for_look_ahead(shape: DataShape, seed: int, select: str) -> Members:
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed, "components": _AHEAD_COMPONENTS}
     common |= {"default": shape.default or 0}
     risks = (0.0,) if shape.default is None else _RISKS
-    unseen_columns = {"": 0} if shape.told else {"": 0, "no trip count, ": TRIP_COLUMNS}
+    unseen_columns = {"": 0} if shape.all_known else {"": 0, "no trip count, ": TRIP_COLUMNS}
     boosted = _boosted_on_pairs(seed, trees=100)
     return [
         (f"pairs, {name}risk {risk:g}", PairHead(boosted, shape.context, risk=risk, unseen=unseen, **common))

@@ -108,9 +108,9 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     return [row for row in rows if row != left_out and not _why_not(task, data, row)]
 
 
-def context_with_run(task: Task, sample: Sample, told: Sequence[str] | None = None) -> tuple[Any, ...]:
+def context_with_run(task: Task, sample: Sample, from_run: Sequence[str] | None = None) -> tuple[Any, ...]:
     """A sample's context features, with those that only its run tells (`Sample.run`): all, or those of some names."""
-    names = task.context.run_names if told is None else told
+    names = task.context.run_names if from_run is None else from_run
     if not names:
         return sample.context
     values = dict(zip(task.context.names, sample.context, strict=False))
@@ -124,12 +124,12 @@ def hide_context(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> 
     return tuple(unknown.get(place, value) for place, value in enumerate(context))
 
 
-def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), told: Sequence[str] = ()) -> Float64:
-    """Context features of all samples, (n, A), some ``hidden``; those that are ``told`` by a run."""
+def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), from_run: Sequence[str] = ()) -> Float64:
+    """Context features of all samples, (n, A), some ``hidden``; those that a run tells are those ``from_run``."""
     rows = []
     for sample in data.samples:
         try:
-            rows.append(task.context.encode(hide_context(task, context_with_run(task, sample, told), hidden)))
+            rows.append(task.context.encode(hide_context(task, context_with_run(task, sample, from_run), hidden)))
         except TaskError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
     return np.array(rows, dtype=np.float64)
@@ -178,7 +178,7 @@ def build_features(
         source, (_, from_run), ahead = code_row(row), _kind_of(row), row.startswith(LOOK_AHEAD)
         # A look-ahead has what runs tell in its settings: one, or several views.
         hidden = task.context.run_names if ahead else task.context.compiler_names if source == "no_code" else ()
-        context = context_matrix(task, data, hidden=hidden, told=from_run)
+        context = context_matrix(task, data, hidden=hidden, from_run=from_run)
         code, settings, views = np.zeros((len(data), 0)), None, None
         if source == "hand":
             code = np.array([sample.hand for sample in data.samples], dtype=np.float64)

@@ -30,7 +30,7 @@ class Flow(NamedTuple):
 
     blocks: Float64  # (B,) executions; 0 in a function without an entry count
     edges: Float64  # (C,)
-    told: Bool  # (B,) whether weights say where a block continues, or it has one successor at most
+    known: Bool  # (B,) whether weights say where a block continues, or it has one successor at most
 
 
 @functools.lru_cache(maxsize=1)  # called for each loop of a module in turn
@@ -83,17 +83,17 @@ def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
     return shares, known
 
 
-def solve_flow(module: IRModule, shares: Float64, told: Bool, counts: Mapping[int, float]) -> Flow:
+def solve_flow(module: IRModule, shares: Float64, known: Bool, counts: Mapping[int, float]) -> Flow:
     """The flow of functions with entry ``counts``, by number of the function, and ``shares`` of edges in their blocks.
 
-    Shapes: ``shares`` (C,), above 0, with sum 1 for a block; ``told`` (B,) as in `Flow`.
+    Shapes: ``shares`` (C,), above 0, with sum 1 for a block; ``known`` (B,) as in `Flow`.
     """
     from scipy.sparse import csc_matrix, identity
     from scipy.sparse.linalg import splu
 
     arrays = module.arrays
     source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
-    flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), told)
+    flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), known)
     for number, count in counts.items():
         first, last = module.headers[number].first_block, module.headers[number].last_block
         edges = slice(*arrays.successor_start[[first, last]].tolist())

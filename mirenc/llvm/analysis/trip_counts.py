@@ -73,7 +73,7 @@ def profiled_iterations(module: IRModule, loop: Region) -> float:
     edges = [edge for latch in latches for edge in range(starts[latch], starts[latch + 1])]
     back = sum(float(flow.edges[edge]) for edge in edges if module.arrays.successor[edge] == header)
     entered = float(flow.blocks[header]) - back
-    if not flow.told[leaving].all() or entered <= 0:
+    if not flow.known[leaving].all() or entered <= 0:
         return 0.0
     # If the exit is in the header, it runs once more than the body.
     return back if set(leaving).isdisjoint(latches) else back + entered

@@ -132,11 +132,13 @@ def current_ir(ir: Sequence[Path], report: Report = lambda line: None) -> list[P
 
 def _newer(ir: Path) -> float | None:
     """Seconds by which the object of an ``x.o.bc`` is newer: ``x.o``, else libtool's ``x.lo``; None: it is gone."""
-    made = ir.with_suffix("")
+    object_file = ir.with_suffix("")
     # Of what was compiled and linked at once: the program, which is ``prog`` of ``prog-x.o.bc``.
-    programs = [ir.with_name(made.name[: dash.start()]) for dash in re.finditer("(?<=.)-", made.name)]
+    programs = [ir.with_name(object_file.name[: dash.start()]) for dash in re.finditer("(?<=.)-", object_file.name)]
     # Links are not followed: they may lead out of the folder.
-    there = (one for one in (made, made.with_suffix(".lo"), *programs) if one.is_symlink() or one.is_file())
+    there = (
+        one for one in (object_file, object_file.with_suffix(".lo"), *programs) if one.is_symlink() or one.is_file()
+    )
     return next((one.lstat().st_mtime - ir.lstat().st_mtime for one in there), None)
 
 

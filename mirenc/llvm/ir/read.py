@@ -102,42 +102,42 @@ def parse_ir(text: str | bytes, *, name: str = "<string>", options: ReadOptions 
     return module_from(Input(name, data), options)
 
 
-def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> IRModule:
+def module_from(source: IRInput | Input, options: ReadOptions | None = None) -> IRModule:
     """The module of one input, in the dialect and form of the options; errors as `read_ir`."""
-    options, given = options or ReadOptions(), resolve_input(given)
-    with one_input(given.name, "read"):
-        if isinstance(given.value, IRModule):
-            module = in_form(given.value, options)
+    options, source = options or ReadOptions(), resolve_input(source)
+    with one_input(source.name, "read"):
+        if isinstance(source.value, IRModule):
+            module = in_form(source.value, options)
             return module if options.dialect is None else bring(module, options.dialect)
-        return module_of(load_input(given, options), options)
+        return module_of(load_input(source, options), options)
 
 
-def load_input(given: Input, options: ReadOptions) -> InputBytes:
+def load_input(source: Input, options: ReadOptions) -> InputBytes:
     """The IR of an input that is not an `IRModule`: read from a file, compiled from source, or the given bytes."""
-    if isinstance(given.value, bytes):
-        data = bitcode_in(given.name, given.value.removeprefix(codecs.BOM_UTF8))
-        return InputBytes(given.name, data, kind_of(given.name, data))
-    path = str(given.value)
-    if given.part is not None:
-        return read_part(given.name, given.part, options.max_bytes)
-    if not given.language:
+    if isinstance(source.value, bytes):
+        data = bitcode_in(source.name, source.value.removeprefix(codecs.BOM_UTF8))
+        return InputBytes(source.name, data, kind_of(source.name, data))
+    path = str(source.value)
+    if source.part is not None:
+        return read_part(source.name, source.part, options.max_bytes)
+    if not source.language:
         return read_input(path, max_bytes=options.max_bytes)
-    if given.problem:
-        raise CompileError(f"{given.name}: {given.problem}")
+    if source.problem:
+        raise CompileError(f"{source.name}: {source.problem}")
     data = compile_source(
         path,
-        given.language,
-        cflags=(*given.flags, *options.cflags),
+        source.language,
+        cflags=(*source.flags, *options.cflags),
         compiler=options.compiler,
-        folder=given.folder,
-        source_name=given.source,
+        folder=source.folder,
+        source_name=source.source,
         dialect=options.dialect,
         timeout=options.timeout,
         memory_limit=options.memory_limit or default_worker().memory_limit,
         max_bytes=options.max_bytes,
     )
-    with open(path, "rb") as source:
-        return InputBytes(given.name, data, "text", hashlib.file_digest(source, "sha256").hexdigest())
+    with open(path, "rb") as stream:
+        return InputBytes(source.name, data, "text", hashlib.file_digest(stream, "sha256").hexdigest())
 
 
 def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True) -> IRModule:

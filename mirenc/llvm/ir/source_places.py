@@ -133,29 +133,29 @@ class Places:
         return os.path.normpath(name) if name else "", folder if os.path.isabs(folder) else ""
 
 
-def source_name(name: str, folder: str, given: str) -> str:
+def source_name(name: str, folder: str, typed_path: str) -> str:
     """Path, for messages, of a source that debug information calls ``name`` relative to ``folder``.
 
-    The input itself is written as it was ``given``, and a file below its folder relative to that. Any other path is
+    The input itself is written as ``typed_path``, and a file below its folder relative to that. Any other path is
     absolute; if the input was given as a relative path, it is relative to the working folder, unless that needs more
     ``..`` than the user typed. A relative name stays if no folder is known.
     """
     path = os.path.join(folder, name)
     if not name or not os.path.isabs(path):
         return name
-    parent, leaf = os.path.split(given)
+    parent, leaf = os.path.split(typed_path)
     try:
         here, home, there = map(os.path.realpath, ("", parent, os.path.dirname(path)))
     except (OSError, ValueError):  # the working folder was removed; a NUL or a lone surrogate, which no path has
         return name
     full = os.path.join(there, os.path.basename(path))
     if full == os.path.join(home, leaf):
-        return given
+        return typed_path
     from_home, from_here = os.path.relpath(full, home), os.path.relpath(full, here)
     if parent and not _climbs(from_home):
         return os.path.join(parent, from_home)
-    typed = [given] if os.path.isabs(name) or os.path.realpath(folder) != here else [given, name]
-    if not os.path.isabs(given) and _climbs(from_here) <= max(map(_climbs, typed)):
+    typed = [typed_path] if os.path.isabs(name) or os.path.realpath(folder) != here else [typed_path, name]
+    if not os.path.isabs(typed_path) and _climbs(from_here) <= max(map(_climbs, typed)):
         return from_here
     return os.path.normpath(path) if os.pardir not in path.split(os.sep) else full
 

@@ -158,7 +158,7 @@ class Baselines:
             raise ModelError(f"{path}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
         if len(baselines.after) != vocabulary or len(baselines.between_key) != len(baselines.between_token):
             cause = f"{path}: made with a tokenizer of {len(baselines.after)} tokens, and the model's has {vocabulary}"
-            raise ModelError(f"{problem}: they do not belong together. Install the model again")
+            raise ModelError(f"{cause}: they do not belong together. Install the model again")
         return baselines
 
 

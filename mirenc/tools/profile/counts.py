@@ -126,13 +126,13 @@ class Counters:
         for function in sorted(matched):  # where counters leave nothing open they are solved, not fitted
             if (solved := _solve(instrumented, function, samples, rate)) is not None:
                 for block, count in solved[0].items():
-                    repaired.blocks[block], repaired.told[block] = count, True
+                    repaired.blocks[block], repaired.known[block] = count, True
                 for edge, count in solved[1].items():
                     repaired.edges[edge] = count
         never = np.isin(owner, sorted(matched)) & (np.bincount(owner, samples)[owner] == 0)
         flow = Flow(np.zeros(module.block_count), np.zeros(len(shares)), np.zeros(module.block_count, np.bool_))
         flow.blocks[here], flow.edges[mine] = repaired.blocks[there], repaired.edges[theirs]
-        flow.told[here] = (repaired.told | never)[there]
+        flow.known[here] = (repaired.known | never)[there]
         counted = rate[there] > 0
         return _counts(module, flow, np.isin(np.arange(module.block_count), here[counted]), len(stale))
 
@@ -232,9 +232,9 @@ def _first_lines(module: IRModule) -> dict[int, int]:
 
 
 def _counts(module: IRModule, flow: Flow, counted: Bool, stale: int) -> Counts:
-    matched = len(np.unique(_functions_of_blocks(module)[flow.told]))
-    sampled = int((flow.told & counted).sum())
-    return Counts(flow, matched, stale, sampled, int(flow.told.sum()) - sampled)
+    matched = len(np.unique(_functions_of_blocks(module)[flow.known]))
+    sampled = int((flow.known & counted).sum())
+    return Counts(flow, matched, stale, sampled, int(flow.known.sum()) - sampled)
 
 
 def _solve(

@@ -35,7 +35,7 @@ def counted_weights(module: IRModule, flow: Flow) -> Weights:
     starts = module.arrays.successor_start.tolist()
     weights_of = {}
     for block in forks(module, range(module.block_count)):
-        counts = flow.edges[starts[block] : starts[block + 1]] * flow.told[block]
+        counts = flow.edges[starts[block] : starts[block + 1]] * flow.known[block]
         weights = np.rint(counts / max(1.0, counts.max() / _LARGEST)).astype(np.int64)
         if weights.any():
             weights_of[block] = weights.tolist()

@@ -51,7 +51,7 @@ def test_flow_goes_by_the_shares_of_each_branch_whatever_its_scale() -> None:
     #       entry outer inner after one two latch out, and the function that has no count
     expected = [7, 70, 280, 70, 21, 14, 70, 7, 0]
     np.testing.assert_allclose(flow.blocks, expected, rtol=1e-6)
-    assert flow.told.all()
+    assert flow.known.all()
     # What goes into a block is what runs in it.
     module = parse_ir(NEST)
     into = np.bincount(module.arrays.successor, weights=flow.edges, minlength=module.block_count)
@@ -62,7 +62,7 @@ def test_flow_goes_by_the_shares_of_each_branch_whatever_its_scale() -> None:
 def test_ways_that_nobody_counted_share_evenly_and_are_not_told() -> None:
     flow = flow_of(NEST.replace(", !prof !2", ""))
     np.testing.assert_allclose(flow.blocks[3:7], [70, 70 / 3, 70 / 3, 70], rtol=1e-6)
-    assert flow.told.tolist() == [True, True, True, False, True, True, True, True, True]
+    assert flow.known.tolist() == [True, True, True, False, True, True, True, True, True]
 
 
 def test_a_loop_that_nothing_leaves_does_not_run_for_ever() -> None:
@@ -86,7 +86,7 @@ off:
 """
     flow = flow_of(throws)
     np.testing.assert_allclose(flow.blocks, [7, 7, 0], atol=1e-6)
-    assert flow.told.all()
+    assert flow.known.all()
 
 
 def test_a_loop_without_a_way_out_has_no_flow() -> None:

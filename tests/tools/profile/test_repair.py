@@ -49,7 +49,7 @@ def test_exact_counts_stay() -> None:
     flow = repair_counts(module, TRUE * 1e6, np.full(10, 1.0), EVEN)
     np.testing.assert_allclose(flow.blocks, TRUE * 1e6, rtol=1e-5)
     np.testing.assert_allclose(flow.edges[1:5], [1e9, 1e7, 9e8, 1e8], rtol=1e-5)
-    assert flow.told.tolist() == [True] * 7 + [False] * 3  # g has no samples
+    assert flow.known.tolist() == [True] * 7 + [False] * 3  # g has no samples
 
 
 def test_what_comes_out_is_a_flow_however_the_samples_contradict_each_other() -> None:
