@@ -120,7 +120,7 @@ def table(record: dict[str, Any], protocol: str) -> str:
     rows = record["figures"][protocol]
     few = 0 < len(record["settings"]) <= FEW
     lines = choice_lines(rows) if few else speed_lines(record, rows)
-    notes = " ".join(row["note"] + "." for row in record["rows"].values() if row["note"])
+    notes = " ".join(dict.fromkeys(row["note"] + "." for row in record["rows"].values() if row["note"]))
     title = record["protocols"][protocol]["title"]
     name = " ".join(filter(None, (record["variant"], title)))
     groups = "kernels" if few else "groups"

@@ -227,7 +227,7 @@ class TaskReport:
             f"{record['samples']} samples, {record['groups']} groups, {seeds} seed{'s' * (seeds > 1)}; model "
             f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
         )
-        notes = [f"{row['note']}." for row in record["rows"].values() if row["note"]]
+        notes = [*dict.fromkeys(f"{row['note']}." for row in record["rows"].values() if row["note"])]
         if name and record["data_hash"] != published_hash(name):
             notes.append(f"The data are not as published, or a part of them: mirenc datasets verify {name}.")
         return " ".join([text, *notes])
