@@ -192,5 +192,5 @@ def test_names_weigh_less_in_a_whole_module(names: float) -> None:
 
 
 def test_a_lexical_view_wants_statements_without_local_names() -> None:
-    with pytest.raises(ValueError, match=r"needs tokenizer\.normalisation = 'locals'"):
+    with pytest.raises(ValueError, match=r"set tokenizer\.normalisation = 'locals'"):
         ModelConfig(tokenizer=TokenizerConfig(normalisation="none"), lexical=LexicalConfig())
