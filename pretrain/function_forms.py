@@ -211,7 +211,7 @@ class Store:
     model: str
     names: str = "written"
     jobs: int = 1
-    _places: dict[tuple[str, str], dict[str, Place]] = field(default_factory=dict, repr=False)
+    _places: dict[tuple[str, str], dict[str, Place]] = field(default_factory=dict, init=False, repr=False)
 
     def encoder(self, names: str) -> Encoder:
         """The model."""

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from mirenc.base.errors import CompileError, IRFileError, IRResourceError, ToolchainError
@@ -71,10 +72,14 @@ def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = Fa
 
 
 def spelled_for(compiler: Sequence[str], words: Iterable[str]) -> list[str]:
-    """The words of a command as its compiler spells them: zig's targets have no vendor, its processors no hyphen."""
+    """The words of a command as its compiler spells them: zig's targets have no vendor, its processors no hyphen.
+
+    zig takes -Oz for -Os, so the clang inside it is told as well.
+    """
     if "ziglang" not in compiler:
         return list(words)
-    spelled: list[str] = []
+    words, spelled = list(words), list[str]()
+    levels = [word for before, word in pairwise(["", *words]) if word.startswith("-O") and before != "-Xclang"]
     for word in words:
         option, _, value = word.partition("=")
         if spelled and spelled[-1] in ("-target", "--target"):
@@ -84,7 +89,7 @@ def spelled_for(compiler: Sequence[str], words: Iterable[str]) -> list[str]:
         elif value and option in ("-march", "-mcpu", "-mtune"):
             word = f"{option}={value.replace('-', '_')}"
         spelled.append(word)
-    return spelled
+    return [*spelled, "-Xclang", "-Oz"] if levels[-1:] == ["-Oz"] else spelled
 
 
 def _zig_target(triple: str) -> str:

@@ -248,6 +248,8 @@ def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Pa
         return parts[0]
     if label is None and not parts:
         advice = f"Compile the source with `clang -S -emit-llvm`, or with {FLAGS}, which leave bitcode in objects"
+        if os.path.isfile(f"{name}.bc"):
+            advice = f"Give {name}.bc, which is its IR"
         raise IRFileError(f"{name}: is {kind} without LLVM bitcode in it. {advice}", errno=errno.EINVAL)
     known = ", ".join(part.label for part in every[:_NAMED]) + (" ..." if len(every) > _NAMED else "")
     if label is not None:

@@ -167,6 +167,16 @@ def test_targets_and_processors_as_zig_spells_them(gnu: str, zig: str) -> None:
     assert spelled_for(["clang"], gnu.split()) == gnu.split()
 
 
+@pytest.mark.parametrize(
+    ("words", "added"),
+    [("-Oz -c", "-Xclang -Oz"), ("-O2 -Oz", "-Xclang -Oz"), ("-Oz -O2", ""), ("-O2 -Xclang -Oz", ""), ("-c", "")],
+)
+def test_zig_is_told_oz_twice(words: str, added: str) -> None:
+    """Of -Oz it makes -Os; the last level counts, as clang reads a command."""
+    assert spelled_for(["python", "-m", "ziglang", "cc"], words.split()) == [*words.split(), *added.split()]
+    assert spelled_for(["clang"], words.split()) == words.split()
+
+
 @pytest.mark.needs("C compiler")
 def test_ir_is_for_any_processor_of_the_architecture(tmp_path: Path) -> None:
     (source := tmp_path / "f.c").write_text("int f(int x) { return x + 1; }\n")

@@ -121,6 +121,13 @@ def test_objects_without_bitcode_are_refused_with_the_flags(data: bytes, tmp_pat
     assert list(expand_inputs([path])) == [path_input(path)]  # so that it fails by itself
 
 
+def test_an_object_without_bitcode_names_the_ir_beside_it(tmp_path: Path) -> None:
+    (path := tmp_path / "x.o").write_bytes(elf(CODE))
+    path.with_suffix(".o.bc").write_bytes(FIRST)
+    with pytest.raises(IRFileError, match=r"without LLVM bitcode in it\. Give .*x\.o\.bc, which is its IR$"):
+        read_ir(path)
+
+
 def test_members_without_bitcode_are_counted(tmp_path: Path) -> None:
     (path := tmp_path / "x.a").write_bytes(gnu(("x.o", FIRST), ("y.o", elf(CODE)), ("z.o", elf(CODE))))
     reported: list[str] = []
