@@ -3,7 +3,8 @@
     python downstream/tables.py        # after `mirenc evaluate ... -o downstream/<task>`
 
 Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced. So is that of
-any other record with ``lines`` of a table, between marks with the file's name. So are the lists of tasks: that of
+any other record with ``lines`` of a table, between marks with the file's name; the mark of ``<folder>/structure.json`` is
+``<folder>.structure``. So are the lists of tasks: that of
 `downstream/README.md` from the folders (`<!-- in short: ... -->` below a README's title), that of
 `docs/guides/measure.md` from the docstrings of what measures them. `ceilings.json` is a table of two READMEs.
 """
@@ -140,14 +141,15 @@ def update(folder: Path) -> int:
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8")
     count = 0
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted([*folder.glob("*.json"), *folder.glob("*/structure.json")]):
         record = json.loads(path.read_text(encoding="utf-8"))
         bodies = {}
+        below = "" if path.parent == folder else path.parent.name
         if "lines" in record:
             head, *lines = record["lines"]
             bodies[path.stem] = markdown([head, ["---", *["---:"] * (len(head) - 1)], *lines])
         for protocol in record.get("protocols", ()):
-            bodies[".".join(filter(None, (record["variant"], protocol)))] = table(record, protocol)
+            bodies[".".join(filter(None, (below, record["variant"], protocol)))] = table(record, protocol)
         for mark, body in bodies.items():
             text = between(text, mark, body, readme)
         count += len(bodies)

@@ -74,8 +74,8 @@ def test_where_functions_are_found_above_the_best_bag() -> None:
         settings = {setting: pool(names, setting)["rows"][rule][method]["large"] for setting in SETTINGS}
         return [setting for setting, one in settings.items() if one["over_best_bag"][1] > 0]
 
-    assert above(SEARCH, "written") == above(SEARCH, "hidden") == above(NO_WORDS, "hidden") == list(SETTINGS)
-    assert above(NO_WORDS, "written") == ["O0-O2", "XM", "O2-Oz", "O3-Os"]
+    for row in (SEARCH, NO_WORDS):
+        assert above(row, "written") == above(row, "hidden") == list(SETTINGS)
 
 
 def test_what_a_search_calls_right_is_what_the_record_says() -> None:
