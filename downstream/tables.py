@@ -3,9 +3,9 @@
     python downstream/tables.py        # after `mirenc evaluate ... -o downstream/<task>`
 
 Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced. So is that of
-any other record with ``lines`` of a table, between marks with the file's name; the mark of ``<folder>/structure.json`` is
-``<folder>.structure``. So are the lists of tasks: that of
-`downstream/README.md` from the folders (`<!-- in short: ... -->` below a README's title), that of
+any other record with ``lines`` of a table, between marks with the file's name; the mark of `<folder>/structure.json` is
+`<folder>.structure`. So are the lists of tasks: that of `downstream/README.md` from the folders
+(`<!-- in short: ... -->` below a README's title), that of
 `docs/guides/measure.md` from the docstrings of what measures them. `ceilings.json` is a table of two READMEs.
 """
 
