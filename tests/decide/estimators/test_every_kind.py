@@ -14,8 +14,10 @@ from sklearn.exceptions import NotFittedError
 
 from mirenc.base.errors import ConfigError, HeadError
 from mirenc.decide import load_head, save_head
-from mirenc.decide.estimators import logistic  # noqa: F401 - registers its kind
-from mirenc.decide.estimators import head_state as heads_state
+from mirenc.decide.estimators import (
+    head_state as heads_state,
+    logistic,  # noqa: F401 - registers its kind
+)
 from mirenc.decide.estimators.head_state import kind_of_head, pack, unpack
 
 
