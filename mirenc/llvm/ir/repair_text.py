@@ -40,6 +40,12 @@ _NEW_RULES = (
         "",
         "it calls kernels; their calls are read without the calling convention",
     ),
+    (
+        "target-features attribute should not contain an empty string",
+        re.compile(r'(?<="target-features"="),+'),
+        "",
+        "empty features of the target are left out",
+    ),
     ("!memprof MemInfoBlock", re.compile(r", !memprof !\d+"), "", "its memory profile is left out"),
     (
         "cannot use argument of naked function",

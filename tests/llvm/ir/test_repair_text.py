@@ -107,6 +107,12 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
             id="memory profile of LLVM 19",
         ),
         pytest.param(
+            BODY.replace(") {", ') "target-features"=",+avx" {'),
+            BODY.replace(") {", ') "target-features"="+avx" {'),
+            "empty features of the target",
+            id="empty feature of the target",
+        ),
+        pytest.param(
             SPLICE,
             SPLICE.replace("@llvm.", "@llvm.old."),
             "intrinsics that LLVM 22 has in another form are read as functions",
