@@ -17,7 +17,7 @@ from mirenc.decide.task_head import TaskHead
 from mirenc.decide.tasks.pass_tasks import BEFORE_OZ
 from mirenc.llvm import IRModule, ReadOptions, regions_of
 from mirenc.llvm.analysis.regions import is_called
-from mirenc.llvm.inputs.compile_source import ir_compiler
+from mirenc.llvm.inputs.compile_source import ir_compiler, spelled_for
 from mirenc.llvm.inputs.containers import split_name
 from mirenc.llvm.inputs.file_kind import InputBytes
 from mirenc.llvm.inputs.input import Input, path_input
@@ -96,7 +96,9 @@ def read_code(
     compile_command: tuple[str, ...] = ()
     if source.language:  # which is told by the file's suffix, not by an option
         flags = BEFORE_OZ.flags[source.language][len(("-x", source.language)) :]
-        compile_command = (*ir_compiler(source.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
+        command = ir_compiler(source.language, compiler)
+        words = (*flags, "-S", "-emit-llvm", *options.cflags)
+        compile_command = (*command, *spelled_for(command, words))
     elif _is_wrapped(loaded):
         compile_command = (sys.executable, "-c", _UNWRAP)
     module = module_of(loaded, options)
