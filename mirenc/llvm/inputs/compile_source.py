@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from mirenc.base.errors import CompileError, IRFileError, IRResourceError, ToolchainError
@@ -79,7 +78,7 @@ def spelled_for(compiler: Sequence[str], words: Iterable[str]) -> list[str]:
     if "ziglang" not in compiler:
         return list(words)
     words, spelled = list(words), list[str]()
-    levels = [word for before, word in pairwise(["", *words]) if word.startswith("-O") and before != "-Xclang"]
+    levels = [at for at, word in enumerate(words) if word.startswith("-O") and words[at - 1 : at] != ["-Xclang"]]
     for word in words:
         option, _, value = word.partition("=")
         if spelled and spelled[-1] in ("-target", "--target"):
@@ -89,7 +88,9 @@ def spelled_for(compiler: Sequence[str], words: Iterable[str]) -> list[str]:
         elif value and option in ("-march", "-mcpu", "-mtune"):
             word = f"{option}={value.replace('-', '_')}"
         spelled.append(word)
-    return [*spelled, "-Xclang", "-Oz"] if levels[-1:] == ["-Oz"] else spelled
+    if levels and words[levels[-1]] == "-Oz":
+        spelled[levels[-1] : levels[-1] + 1] = ["-Oz", "-Xclang", "-Oz"]
+    return spelled
 
 
 def _zig_target(triple: str) -> str:
