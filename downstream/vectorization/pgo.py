@@ -33,6 +33,7 @@ TABLES = {
     "branches": "branches at seven rates",
     "other_suites": "other suites",
 }
+_FIRST_NODE = 10**6  # above the numbers that `marked` uses
 
 
 def with_weights(module: IRModule, text: str) -> str:
@@ -41,9 +42,9 @@ def with_weights(module: IRModule, text: str) -> str:
     nodes: list[str] = []
     for block in range(module.block_count):
         if weights := branch_weights(module, block):
-            first = 10**6 + len(nodes)
-            lines[arrays.line[arrays.block_start[block + 1] - 1]] += f", !prof !{first}"
-            nodes.append(f'!{first} = !{{!"branch_weights", {", ".join(f"i32 {weight}" for weight in weights)}}}')
+            node = _FIRST_NODE + len(nodes)
+            lines[arrays.line[arrays.block_start[block + 1] - 1]] += f", !prof !{node}"
+            nodes.append(f'!{node} = !{{!"branch_weights", {", ".join(f"i32 {weight}" for weight in weights)}}}')
     return "\n".join([*lines, *nodes, ""])
 
 

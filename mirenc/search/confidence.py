@@ -23,7 +23,6 @@ _COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
         "Rust": (1.985, -0.0404, -0.3526, 1.2906, -7.5915),
     }
 }
-_COPY = 1e-4
 _COPY = 1e-4  # by which the cosine of a copy differs at most
 _NEAR, _GAP = 0.01, 0.002  # keep the logarithms finite for a cosine of 1 and for equal ones
 _RUST = re.compile(r"_R[CMXYNIB]|.*17h[0-9a-f]{16}E")

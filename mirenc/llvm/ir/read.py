@@ -193,8 +193,8 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     try:
         texts = formed(text, form, run, unoptimised=built[""] == "O0", deleted=deleted)
     except (IRParseError, IRResourceError) as error:
-        found = "cannot be brought to the form"
-        _LOGGER.warning("mirenc: warning: %s: %s %s, so it stays in the form plain: %s", name, found, form, error)
+        words = "mirenc: warning: %s: cannot be brought to the form %s, so it stays in the form plain: %s"
+        _LOGGER.warning(words, name, form, error)
         return plain or read(text)
     del plain  # it may be large
     facts: Any = {"form": form, "built": built}

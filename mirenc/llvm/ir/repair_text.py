@@ -36,8 +36,8 @@ _FUNCTION_NAME = re.compile(r'^define [^@\n]*(@(?:"[^"\n]*"|[-\w$.]+))')
 _NEW_RULES = (
     (
         "calling convention does not permit calls",
-        re.compile(r"(?<=\b(?:call|voke) )(?:amdgpu|spir|ptx)_(?:kernel|cs\w*|gfx\w*) "),
-        "",
+        re.compile(r"\b(call|invoke) (?:amdgpu|spir|ptx)_(?:kernel|cs\w*|gfx\w*) "),
+        r"\1 ",
         "it calls kernels; their calls are read without the calling convention",
     ),
     (
