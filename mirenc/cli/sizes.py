@@ -106,7 +106,7 @@ def ir_files(
 
 def engine_of(options: ReadOptions) -> tuple[Engine, str]:
     """The LLVM that runs, and the level: -Oz, or -O2 of functions marked minsize by llvmlite's LLVM."""
-    from mirenc.llvm.passes import EmbeddedEngine, find_engine
+    from mirenc.llvm.passes.find_llvm import EmbeddedEngine, find_engine
     from mirenc.llvm.passes.level_pass_lists import level
 
     limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
