@@ -5,7 +5,6 @@ Columns: ``file`` (relative to the table), ``function`` or ``line`` if single fu
 """
 
 import csv
-import difflib
 import math
 import os
 from collections import Counter
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.base.arrays import Float32, Float64
-from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, needs
+from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, did_you_mean, needs
 from mirenc.base.progress import progress as progress_bar
 from mirenc.decide.features.find_function import find_function, find_function_at
 from mirenc.decide.features.opcode_histogram import opcode_histogram
@@ -151,10 +150,9 @@ def _check_columns(name: str, columns: list[str], label: str, group: str | None)
             raise ConfigError(f"{name}: {problem}. {advice}")
         if column in ("file", label, group):
             hint = f" ({option} COLUMN)" if option else ""
-            near = difflib.get_close_matches(column, columns, n=1)
-            hint = f"did you mean {near[0]!r}{hint}?" if near else f"found: {', '.join(columns) or 'no rows'}{hint}"
+            found = did_you_mean(column, columns) or f"found: {', '.join(columns) or 'no rows'}"
             advice = "A table has the columns file, function or line, label, group"
-            raise ConfigError(f"{name}: no column {column!r}; {hint}. {advice}")
+            raise ConfigError(f"{name}: no column {column!r}; {found}{hint}. {advice}")
 
 
 def _records(path: Path) -> list[dict[str, Any]]:

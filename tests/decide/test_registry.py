@@ -138,6 +138,12 @@ def test_a_name_that_is_nearly_right_is_guessed() -> None:
     assert "Did you mean" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("asked", "meant"), [("code_size", "'size_after'"), ("gpu", "'device_mapping'")])
+def test_a_name_that_says_what_is_wanted_gets_the_task_that_does_it(asked: str, meant: str) -> None:
+    with pytest.raises(TaskError, match=rf"Did you mean {meant}\?"):
+        get_task(asked)
+
+
 # -- what there is ---------------------------------------------------------------------------------------
 def test_tasks_are_described_with_their_context_and_ready_heads() -> None:
     rows = {row.name: row for row in describe_tasks()}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.base.arrays import Float32, Float64
-from mirenc.base.errors import MirencError, TaskError
+from mirenc.base.errors import MirencError, TaskError, unknown
 from mirenc.decide.estimators.candidates import has_mlp
 from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
@@ -144,7 +144,7 @@ def build_features(
     """
     for row in rows:
         if row not in ROW_TITLES:
-            raise TaskError(f"unknown row {row!r}; available: {', '.join(ROW_TITLES)}")
+            raise TaskError(unknown("row", row, ROW_TITLES))
         if reason := _why_not(task, data, row):
             raise TaskError(reason)
     vectors, notes = _code_features(task, data, [code_row(row) for row in rows], encoder, advance)

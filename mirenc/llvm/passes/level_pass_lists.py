@@ -9,7 +9,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from mirenc.base.errors import PassError
+from mirenc.base.errors import PassError, unknown
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 
@@ -17,7 +17,7 @@ LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 def level(name: str) -> str:
     """A level as LLVM's own list, ``default<Oz>``; PassError where there is no such level."""
     if name not in LEVELS:
-        raise PassError(f"unknown level {name!r}; available: {', '.join(LEVELS)}")
+        raise PassError(unknown("level", name, LEVELS))
     return f"default<{name}>"
 
 
