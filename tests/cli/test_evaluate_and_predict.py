@@ -88,7 +88,7 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
         refused = run("predict", "--task-file", task, EXAMPLE, *words, flag)
         assert "--look-ahead and --no-look-ahead are for shipped heads" in refused.err
     assert line["far"]
-    assert "unlike what the head was trained on" in answer.err
+    assert "the code or its context is unlike what the head was trained on" in answer.err
 
 
 def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head: Path) -> None:
