@@ -97,7 +97,9 @@ def fit(
     common.check_folders(output)
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be trained on features (--row) {row!r}; available: {', '.join(HEAD_ROWS)}")
-    head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
+    samples = load_data(problem, data, variant, ir_dir)
+    common.say(f"training a head on {len(samples)} samples of {problem.name}, and testing it on groups held out")
+    head = fit_head(problem, samples, load(model), variant=variant, row=row, progress=True)
     common.say(describe_worth(head))
     common.say(f"wrote {head.save(output)}")
 
@@ -110,6 +112,7 @@ def _fit_labels(
 
     common.check_folders(output)
     encoder = load(model, options=options)
+    common.say(f"embedding the code of {table}; then a head is trained on it, and tested on groups held out")
     report = fit_labels(table, encoder, progress=True, **chosen)
     if output is not None:
         report.head.save(output)
