@@ -96,7 +96,9 @@ def _say_labelled(table: CompiledTable) -> None:
     runs = ", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"
     common.say(f"runs of pass lists: {runs}")
     if winners := record["winners"]:
-        common.say(f"a list makes {winners['better_than_oz']} functions and modules smaller (bytes of code) than -Oz does")
+        common.say(
+            f"a list makes {winners['better_than_oz']} functions and modules smaller (bytes of code) than -Oz does"
+        )
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
         problem = "minsize made no function or module smaller, so -Oz is a weak baseline in this table"
