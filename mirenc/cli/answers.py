@@ -90,7 +90,7 @@ class Answers:
             line["directive"] = self.task.directive_of(answer)
             line["held_out"] = None if answer.record is None else asdict(answer.record)
         evidence = {
-            name: getattr(answer.evidence, name) for name in ("pays", "rival", "found", "constant_pays", "whole")
+            name: getattr(answer.evidence, name) for name in ("pays", "rival", "code_matters", "constant_pays", "whole")
         }
         for name, interval, worth in (
             ("worth", "interval", answer.evidence.worth),
@@ -179,7 +179,7 @@ class Answers:
         if evidence.no_code is None or not evidence.pays:
             return []
         rival = "a head that sees no code" if self.task.context.names else f"the {evidence.rival}"
-        matters = "the code matters" if evidence.found else "no evidence that the code matters"
+        matters = "the code matters" if evidence.code_matters else "no evidence that the code matters"
         return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
 
 

@@ -102,7 +102,7 @@ def predict(
     trained = _head(task, head, variant, look_ahead)
     task.check_level(level)
     if look_ahead is None and isinstance(task, LoopTask) and head is None:
-        trained = replace(trained, quick=_head(task, None, variant, False))
+        trained = replace(trained, head_for_large=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names, options)
     if restrict is not None:
@@ -118,8 +118,8 @@ def predict(
             return function is not None and is_called(function, region.symbol, region.function)
 
         refused: list[TaskError] = []
-        region_filter = has_name if function else None
-        predictions = trained.predict(file, features, level=level, wanted=region_filter, refused=refused.append)
+        chosen = has_name if function else None
+        predictions = trained.predict(file, features, level=level, region_filter=chosen, on_refused=refused.append)
         if not predictions and not refused:
             available = ", ".join(functions) or "none"
             raise TaskError(f"{file.name}: nothing to decide about in {function!r}; there are answers for {available}")

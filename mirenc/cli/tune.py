@@ -107,7 +107,7 @@ def tune(
                 tuning.go(advance)
         write_report(tuning)
     typer.echo(summary(tuning))
-    if tuning.kept:
+    if tuning.kept_settings:
         typer.echo(f"to use the result, type: {case.take_over(output, PATCH)}")
     common.say(f"wrote {output / TEXT}")
 

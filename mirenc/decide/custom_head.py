@@ -57,8 +57,8 @@ class CustomFacts(BaseModel):
     built: tuple[str, ...] = ()  # levels that the code was built at (`Region.built`), but for rare ones; (): not known
     instructions: tuple[int, int] = (0, 2**62)  # of the smallest and the largest sample
     # Of numbers: the smallest and the largest label; None if so many samples have it that it ends all such numbers.
-    least: float | None = None
-    most: float | None = None
+    smallest_label: float | None = None
+    largest_label: float | None = None
     figures: dict[str, float]
     code_reach: float
 
@@ -80,10 +80,10 @@ class CustomFacts(BaseModel):
         fewest, most = self.instructions
         if not fewest <= instructions <= most:
             return f"the code that the head was trained on has {fewest} to {most} instructions, and this {instructions}"
-        if interval and self.least is not None and interval[0] < self.least:
-            return f"the smallest label in training is {self.least:.4g}, and the true number may be smaller"
-        if interval and self.most is not None and interval[1] > self.most:
-            return f"the largest label in training is {self.most:.4g}, and the true number may be larger"
+        if interval and self.smallest_label is not None and interval[0] < self.smallest_label:
+            return f"the smallest label in training is {self.smallest_label:.4g}, and the true number may be smaller"
+        if interval and self.largest_label is not None and interval[1] > self.largest_label:
+            return f"the largest label in training is {self.largest_label:.4g}, and the true number may be larger"
         return far if distance > 1 else ""
 
 

@@ -90,7 +90,7 @@ def fit_head(
         model_digest=encoder.features_digest,
         data_hash=all_data.content_hash,
         setting_encoder=data.encoder if chooses else None,
-        reach=Reach.of(features.matrix, features.context, data.group),
+        reach=Reach.of(features.matrix, features.context_columns, data.group),
         evidence=evidence,
         machine=data.machine,
         space=data.space if chooses and task.space is None and data.shares_space else None,
@@ -134,8 +134,9 @@ def gather_evidence(
         folds = list(cut(data.group, data.labels, _FOLDS, seed))
     answers = _held_out(target, features, seed, folds, head, advance=advance)[tested]
     tested_data, no_code = data if head is None else data.subset(tested), None
-    if features.context:
-        context = replace(features, matrix=features.matrix[:, : features.context], settings=None, asked=None)
+    if features.context_columns:
+        matrix = features.matrix[:, : features.context_columns]
+        context = replace(features, matrix=matrix, settings=None, question_settings=None)
         no_code = _held_out(target, context, seed, folds, advance=advance)[tested]
     static = {rule: predicted[tested] for rule, predicted in target.static_rows(folds).items()}
     if isinstance(target, CostTarget):

@@ -169,8 +169,8 @@ def fit_labels(
         records=_records(chances, hits) if kind == "classes" else [],
         built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARE * len(code.built))),
         instructions=(int(sizes.min()), int(sizes.max())),
-        least=None if kind == "classes" else _end(code.labels, code.labels.min()),
-        most=None if kind == "classes" else _end(code.labels, code.labels.max()),
+        smallest_label=None if kind == "classes" else _end(code.labels, code.labels.min()),
+        largest_label=None if kind == "classes" else _end(code.labels, code.labels.max()),
         figures={name: value for name, value in figures[EMBEDDING].items() if isinstance(value, float)},
         code_reach=reach.code_reach,
     )

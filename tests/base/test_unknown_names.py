@@ -1,3 +1,5 @@
+"""Errors about unknown names propose what was probably meant."""
+
 import pytest
 
 from mirenc.base.errors import did_you_mean, unknown

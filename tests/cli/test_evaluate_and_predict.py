@@ -173,7 +173,7 @@ def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
     words = ("predict", "--task-file", task, source, "--context", "length=4096", "--head", tmp_path / "head")
     line = json.loads(run(*words, "--json").out)
     assert (line["preferred"], line["choice"]) == ("wide", choice)
-    assert (line["evidence"]["pays"], line["evidence"]["found"]) == (evidence.pays, evidence.found)
+    assert (line["evidence"]["pays"], line["evidence"]["code_matters"]) == (evidence.pays, evidence.code_matters)
     assert line["evidence"]["no_code"] == (None if evidence.no_code is None else evidence.no_code[0])
     lines = run(*words).out.splitlines()
     if evidence.pays:

@@ -197,10 +197,13 @@ def test_a_function_larger_than_all_in_training_is_not_to_be_followed(numbers: L
 
 def test_an_interval_beyond_all_labels_in_training_is_not_to_be_followed(numbers: LabelReport) -> None:
     facts = numbers.head.facts
-    assert (facts.least, facts.most) == (None, None)  # 3 of 48 samples have the smallest label, and 3 the largest
+    assert (facts.smallest_label, facts.largest_label) == (
+        None,
+        None,
+    )  # 3 of 48 samples have the smallest label, and 3 the largest
     region = Region("function", "f", "f", "", 0, "", 0, built="O0")
     assert facts.beyond(region, 5, (1.0, 500.0), 0.5) == ""
-    ended = facts.model_copy(update={"least": 32.0, "most": 400.0})
+    ended = facts.model_copy(update={"smallest_label": 32.0, "largest_label": 400.0})
     assert ended.beyond(region, 5, (32.0, 400.0), 0.5) == ""
     assert ended.beyond(region, 5, (31.9, 400.0), 0.5).startswith("the smallest label in training is 32, and")
     assert ended.beyond(region, 5, (32.0, 400.1), 0.5).startswith("the largest label in training is 400, and")
@@ -212,7 +215,7 @@ def test_labels_that_end_at_a_rare_number_end_there_for_the_head(tmp_path: Path,
         write_module(tmp_path / f"m{file}.ll", {f"f{place}": ("mul", 4 * file + place + 1) for place in range(4)})
         rows += [(f"m{file}.ll", f"f{place}", 32.5 + 10 * (4 * file + place), file) for place in range(4)]
     facts = fit_labels(write_table(tmp_path / "labels.csv", rows), tiny, logarithm=False).head.facts
-    assert (facts.least, facts.most) == (32.5, 262.5)  # each label once, 1 of 24
+    assert (facts.smallest_label, facts.largest_label) == (32.5, 262.5)  # each label once, 1 of 24
 
 
 def test_heads_that_do_not_fit_are_refused(classes: LabelReport, tiny: Encoder, tmp_path: Path) -> None:

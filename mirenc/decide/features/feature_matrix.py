@@ -62,11 +62,11 @@ class Features:
 
     row: str  # key of `ROW_TITLES`
     matrix: Float64  # (n, A + D): context features first, then code features; D = 0 for ``no_code``
-    context: int  # A
-    only: str = ""  # the one candidate (`mirenc.decide.estimators.candidates`) that the row uses; "": all compete
+    context_columns: int  # A
+    candidate: str = ""  # the one (`mirenc.decide.estimators.candidates`) that the row uses; "": all compete
     note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
     settings: Settings | None = None  # settings with the code that each makes of each sample; None: by their values
-    asked: tuple[Settings, ...] | None = None  # views of these that a question has; None: the same as in training
+    question_settings: tuple[Settings, ...] | None = None  # views of these in a question; None: as in training
 
 
 def code_row(row: str) -> str:
