@@ -26,6 +26,11 @@ TITLES = {
     "branch_probability": "where a branch goes",
     "trip_count": "how often a loop's head runs each time the loop is entered",
 }
+_INPUTS = "IR or sources, folders of either, compile_commands.json, or - for stdin."
+_COUNTS = "Counts of a program built with -fprofile-generate, in text form (`llvm-profdata merge -text`), or samples "
+_COUNTS += "by source line (`llvm-profdata merge --sample -text`)."
+_OUTPUT = "Write the IR of one file with !prof (.ll), or the answers as LLVM's remarks (.opt.yaml) or SARIF (.sarif). "
+_OUTPUT += "Can be repeated."
 
 
 class _Answer(NamedTuple):
@@ -41,28 +46,9 @@ class _Answer(NamedTuple):
 
 @common.reads
 def profile(
-    inputs: Annotated[
-        list[str] | None,
-        Argument(metavar="INPUT...", help="IR or sources, folders of either, compile_commands.json, or - for stdin."),
-    ] = None,
-    counts: Annotated[
-        Path | None,
-        Option(
-            metavar="PROFILE",
-            help="Counts of a program built with -fprofile-generate, in text form (`llvm-profdata merge -text`), or "
-            "samples by source line (`llvm-profdata merge --sample -text`).",
-        ),
-    ] = None,
-    output: Annotated[
-        list[Path] | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the IR of one file with !prof (.ll), or the answers as LLVM's remarks (.opt.yaml) or SARIF "
-            "(.sarif). Can be repeated.",
-        ),
-    ] = None,
+    inputs: Annotated[list[str] | None, Argument(metavar="INPUT...", help=_INPUTS)] = None,
+    counts: Annotated[Path | None, Option(metavar="PROFILE", help=_COUNTS)] = None,
+    output: Annotated[list[Path] | None, Option("--output", "-o", metavar="FILE", help=_OUTPUT)] = None,
     function: Annotated[str | None, Option(help="Answer for this function only.")] = None,
     head: Annotated[Path | None, Option(help="Folder of a profile head. [default: the shipped one]")] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
