@@ -78,8 +78,8 @@ def evaluate(
                 seeds=range(seeds),
                 jobs=jobs,
                 advance=advance,
-                previous=previous,
-                keep=functools.partial(TaskReport.save, path=files[1]) if files else None,
+                previous_reports=previous,
+                on_report=functools.partial(TaskReport.save, path=files[1]) if files else None,
             )
         if few := report.warning(name):
             common.warn(few)

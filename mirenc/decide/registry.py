@@ -43,8 +43,8 @@ def _check_task(task: Task, where: str) -> None:
     for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
             raise refuse(name, "it must be a tuple of one or more")
-    if not isinstance(task.hand_names, tuple):
-        raise refuse("hand_names", "it must be a tuple of names")
+    if not isinstance(task.hand_feature_names, tuple):
+        raise refuse("hand_feature_names", "it must be a tuple of names")
     if not isinstance(task.context, Context):
         raise refuse("context", "it must be a mirenc.decide.Context")
     for name, allowed in _ALLOWED.items():

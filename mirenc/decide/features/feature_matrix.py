@@ -85,7 +85,7 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     kind, run_names = _kind_of(row)
     if kind == "ir2vec" and not ir2vec_available():
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
-    if row == "hand" and not task.hand_names:
+    if row == "hand" and not task.hand_feature_names:
         return f"task {task.name!r} has no hand features. Leave out row 'hand'"
     if kind == "compiler" and not task.context.compiler_names:
         return f"task {task.name!r} asks no compiler. Leave out row 'compiler'"
@@ -181,7 +181,7 @@ def build_features(
         context = context_matrix(task, data, hidden=hidden, from_run=from_run)
         code, settings, views = np.zeros((len(data), 0)), None, None
         if source == "hand":
-            code = np.array([sample.hand for sample in data.samples], dtype=np.float64)
+            code = np.array([sample.hand_features for sample in data.samples], dtype=np.float64)
         elif source in vectors:
             code = vectors[source].astype(np.float64)
         if ahead:
