@@ -296,7 +296,7 @@ def test_a_result_is_reused_only_for_equal_inputs(searching: Job) -> None:
         changed(searching, seed=searching.seed + 1),
         changed(searching, select="speedup"),
         changed(searching, candidate="mlp"),
-        changed(searching, context=0),
+        changed(searching, context_columns=0),
     ]
     digests = {job.digest() for job in (searching, replace(searching), *others)}
     assert len(digests) == 1 + len(others)

@@ -41,7 +41,7 @@ def built(toy: Task, few: TaskData, tiny: Encoder) -> dict[str, features.Feature
 def test_context_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
     assert list(built) == OWN_ROWS
     for row in built.values():
-        assert row.context == 1
+        assert row.context_columns == 1
         assert row.matrix.dtype == np.float64
         assert row.matrix[:, 0].tolist() == [sample.context[0] for sample in few.samples]
 
