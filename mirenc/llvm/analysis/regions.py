@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mirenc.base.arrays import Int32, spread
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, unknown
 from mirenc.base.shown import short_repr
 from mirenc.llvm.analysis.detect_level import levels_by_symbol
 from mirenc.llvm.analysis.loops import find_loops
@@ -80,7 +80,7 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     ('f:%again', [1])
     """
     if level not in LEVELS:
-        raise ConfigError(f"unknown level {level!r}; available: {', '.join(LEVELS)}")
+        raise ConfigError(unknown("level", level, LEVELS))
     functions = _chosen(module, function)
     built = levels_by_symbol(module)
     if level == "loop":

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 
-from mirenc.base.errors import PassError
+from mirenc.base.errors import PassError, unknown
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 LONGEST = 20  # passes of a random list
@@ -57,7 +57,7 @@ class Step:
 def level(name: str) -> str:
     """A level as LLVM's own list, ``default<Oz>``; PassError where there is no such level."""
     if name not in LEVELS:
-        raise PassError(f"unknown level {name!r}; available: {', '.join(LEVELS)}")
+        raise PassError(unknown("level", name, LEVELS))
     return f"default<{name}>"
 
 
