@@ -28,7 +28,6 @@ def measure(
     count: Annotated[
         int | None, Option(help="How many of mirenc's kernels to measure. [default: as the task says]", min=1)
     ] = None,
-    seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
     part: Annotated[
         list[str] | None,
         Option(help="Instruction set or device to measure on, such as avx2. Can be repeated. [default: all there are]"),
@@ -72,7 +71,6 @@ def measure(
     method = get_method(task)
     plan = Plan(
         sources=tuple(sources or ()),
-        seed=seed,
         jobs=jobs or os.cpu_count() or 1,
         minutes=math.inf if budget is None else budget,
         count=count or method.default_count,
