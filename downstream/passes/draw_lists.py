@@ -21,8 +21,7 @@ from mirenc.base.errors import IRParseError, PassError
 from mirenc.decide.tables.compiled import PassList, read_compiled, read_piece_ir
 from mirenc.decide.tables.table_folder import write_json
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import expanded, level
-from mirenc.llvm.passes.pass_lists import PassNode, Step, parse, render, steps
+from mirenc.llvm.passes.pass_lists import PassNode, Step, expanded, level, parse, render, steps
 from mirenc.llvm.passes.size_after_passes import Engine, Optimised
 
 LONGEST = 20  # passes of a random list

@@ -47,6 +47,7 @@ from mirenc.encoder.weights.provenance import read_provenance, seen_by
 from mirenc.llvm import IRModule, read_ir
 from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.profile import Flow, profiled_flow, solve_flow
+from mirenc.llvm.analysis.regions import block_name
 from mirenc.tools.profile.branches import Branches, branches_of
 from mirenc.tools.profile.loops import Loops, describe_loops
 from mirenc.tools.profile.static_profile import CLASS_STARTS, Prediction, StaticProfile, with_constant_trips
@@ -94,8 +95,7 @@ def by_llvm(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
 def llvm_first(path: Path, module: IRModule) -> np.ndarray:
     """LLVM's probability of the first way of each of `branches_of`; half where it says none."""
     estimate, probabilities = by_llvm(path), []
-    names = {block.index: block.name for function in module.defined_functions for block in function.blocks}
-    first = {function.header.first_block: str(len(function.arguments)) for function in module.defined_functions}
+    names = [block_name(module, block)[1:].strip('"') for block in range(module.block_count)]
     function_of = {
         block: function.name
         for function in module.defined_functions
@@ -104,7 +104,7 @@ def llvm_first(path: Path, module: IRModule) -> np.ndarray:
     branches = branches_of(module)
     for block, edge in zip(branches.block.tolist(), branches.edge.tolist(), strict=True):
         successor = names[int(module.arrays.successor[edge])]
-        edges = estimate.get((function_of[block], names[block] or first[block]), [])
+        edges = estimate.get((function_of[block], names[block]), [])
         probabilities.append(next((probability for name, probability in edges if name == successor), 0.5))
     return np.array(probabilities)
 

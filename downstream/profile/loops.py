@@ -59,7 +59,7 @@ from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.encoder import Encoder, load
 from mirenc.llvm import IRModule, ReadOptions, read_ir, regions_of
 from mirenc.llvm.analysis.regions import find_loop
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.tools.profile import StaticProfile, static_profile as static
 from mirenc.tools.profile.static_profile import FRONT_END
 

@@ -14,8 +14,7 @@ from mirenc.base.errors import PassError
 from mirenc.decide.tables.compiled import read_compiled
 from mirenc.llvm.passes.extract import extract_functions
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import expanded
-from mirenc.llvm.passes.pass_lists import Step, parse, render, steps
+from mirenc.llvm.passes.pass_lists import Step, expanded, parse, render, steps
 from mirenc.tools.measure.passes.run import pass_lists
 
 DOWNSTREAM = Path(__file__).parents[1]

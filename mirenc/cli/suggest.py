@@ -75,7 +75,7 @@ def suggest(
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
     from mirenc.llvm.passes.find_llvm import SharedEngine, find_engine, major_of
-    from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.pass_lists import level
     from mirenc.llvm.passes.size_after_passes import CHECKED
     from mirenc.tools.inline import try_inlining
     from mirenc.tools.suggest import TASK, fixed_lists, read_code, try_lists

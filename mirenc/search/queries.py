@@ -16,7 +16,7 @@ from mirenc.encoder.batches import in_batches
 from mirenc.llvm import Region
 from mirenc.llvm.inputs.input import Input
 from mirenc.search.approximate import nearest_approximate
-from mirenc.search.rerank import rerank_files
+from mirenc.search.rerank import rerank
 from mirenc.search.table import VectorTable
 
 _MIN_APPROXIMATE = 50  # results of an approximate search, among which the query's own row should be
@@ -81,7 +81,7 @@ def nearest_of_files(
     """
     for batch in in_batches(queries, lambda file: len(file.beside), _BATCH):
         if by_file:
-            results = rerank_files([(file.vectors, file.beside) for file in batch], table, k)
+            results = rerank([(file.vectors, file.beside) for file in batch], table, k)
         elif approximate:
             results = [nearest_approximate(file.vectors, table.vectors, max(k, _MIN_APPROXIMATE)) for file in batch]
         else:

@@ -20,7 +20,7 @@ from mirenc.decide.estimators.trees import BoostedChances
 from mirenc.llvm import IRModule, parse_ir
 from mirenc.llvm.analysis.profile import profiled_shares
 from mirenc.llvm.inputs.dialect import Dialect
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.tools.profile.branches import branches_of
 from mirenc.tools.profile.loops import Loops, describe_loops
 

@@ -4,8 +4,7 @@ import pytest
 
 from mirenc.base.errors import PassError
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import LEVELS, expanded, level
-from mirenc.llvm.passes.pass_lists import PassNode, parse, render, steps
+from mirenc.llvm.passes.pass_lists import LEVELS, PassNode, expanded, level, parse, render, steps
 
 TEXT = "globaldce,function<eager-inv>(sroa<modify-cfg>,loop-mssa(licm<allowspeculation>,licm),early-cse<>),require<x>"
 
