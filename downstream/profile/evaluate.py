@@ -382,7 +382,8 @@ def compare(files: list[File], output: Path | None, predictions_file: Path | Non
         truth = [np.where(file.ran, file.counts[:, 0] / file.counts.sum(1), 0.5) for file in files]
     rows = {"llvm": [file.llvm for file in files], "perfect": truth}
     rows |= {
-        name: [one.first for one in predictions] for name, predictions in (("hand", shipped), ("vectors", vectors))
+        name: [one.first_probability for one in predictions]
+        for name, predictions in (("hand", shipped), ("vectors", vectors))
     }
     commonest = [np.full(len(file.described.exit), float(CLASS_STARTS[0])) for file in files]
     known = seen_by(read_provenance(load_files("mirenc-fast").folder) or ())
@@ -402,7 +403,7 @@ def compare(files: list[File], output: Path | None, predictions_file: Path | Non
         counts = [iterations(file, flow) for file, flow in zip(files, flows, strict=True)]
         if name in ("hand", "vectors"):
             trees = {"hand": shipped, "vectors": vectors}[name]
-            counts = [np.append(1, CLASS_STARTS)[one.chances.argmax(axis=1)] for one in trees]
+            counts = [np.append(1, CLASS_STARTS)[one.class_probabilities.argmax(axis=1)] for one in trees]
         figures_of[name] = branch_figures(files, first)
         figures_of[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}
 

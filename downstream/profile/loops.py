@@ -183,7 +183,7 @@ def predicted(
             if keys[row] not in stored:
                 sample = data.samples[row]
                 module, loop = _of_source(kernels[row], Path(folder)) if kernels else _of_ir(encoder, sample)
-                stored[keys[row]] = trees.predict(module).chances[loop].astype(np.float64).tobytes()
+                stored[keys[row]] = trees.predict(module).class_probabilities[loop].astype(np.float64).tobytes()
             once, few, *others = np.frombuffer(stored[keys[row]])
             chances[row] = once + few, *others
             advance()

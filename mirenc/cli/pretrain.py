@@ -18,28 +18,20 @@ if TYPE_CHECKING:
     from mirenc.pretrain.trainer import StepReport, Trainer
 
 _SILENCE = 60.0  # seconds of training between two lines of a log
+_CONFIG = "TOML file such as pretrain/tiny.toml. The documentation of PretrainConfig lists every setting."
+_IR = "Folder of the IR that CORPUS was built from. With it, function retrieval is evaluated, too."
+_MAPS = "TOML file that names the code on which whitening maps (corrections of vectors for search) are fitted; see "
+_MAPS += "MapsConfig. [default: they are fitted on CORPUS]"
 
 
 def pretrain(
-    config: Annotated[
-        Path,
-        Argument(help="TOML file such as pretrain/tiny.toml. The documentation of PretrainConfig lists every setting."),
-    ],
+    config: Annotated[Path, Argument(help=_CONFIG)],
     corpus: Annotated[Path, Option("--corpus", "-c", help="Folder that `mirenc corpus build` wrote.")],
     output: Annotated[Path, Option("--output", "-o", help="Folder for checkpoints and the model.")],
     name: Annotated[str, Option(help="Name of the model.")] = "my-model",
     resume: Annotated[bool, Option("--resume", help="Continue from the checkpoint in OUTPUT.")] = False,
-    ir: Annotated[
-        Path | None,
-        Option(help="Folder of the IR that CORPUS was built from. With it, function retrieval is evaluated, too."),
-    ] = None,
-    maps: Annotated[
-        Path | None,
-        Option(
-            help="TOML file that names the code on which whitening maps (corrections of vectors for search) are "
-            "fitted; see MapsConfig. [default: they are fitted on CORPUS]"
-        ),
-    ] = None,
+    ir: Annotated[Path | None, Option(help=_IR)] = None,
+    maps: Annotated[Path | None, Option(help=_MAPS)] = None,
 ) -> None:
     """Pre-train a model on a corpus, evaluate it on held-out projects, and package it.
 

@@ -25,8 +25,8 @@ _WEIGHT, _SATURATION = 0.1, 0.7
 def rerank(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTable, k: int = 10) -> list[Nearest]:
     """`nearest` for functions of some files, of each the best 50 re-ranked by how similar their files are.
 
-    A file is a pair: its ``queries`` (q, D), and ``beside`` (m, D), all of its functions. The table is read once for
-    all. Shapes: two of (q, min(k, n)) for each file: rows of ``table``, and their cosines, which need not be in
+    A file is a pair: its ``queries`` (q, D), and ``file_vectors`` (m, D), all of its functions. The table is read once
+    for all. Shapes: two of (q, min(k, n)) for each file: rows of ``table``, and their cosines, which need not be in
     descending order.
     """
     unit_queries = [_unit(queries) for queries, _ in files]
@@ -38,8 +38,8 @@ def rerank(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTable, k: 
     by_file = np.argsort(source, kind="stable")
     results = []
     rows_and_cosines = (np.split(array, ends) for array in candidates)
-    for queries, (_, beside), rows, cosines in zip(unit_queries, files, *rows_and_cosines, strict=True):
-        mine = rest_of_file(queries, np.full(queries.shape, (_unit(beside) - mean).sum(0)), mean)
+    for queries, (_, file_vectors), rows, cosines in zip(unit_queries, files, *rows_and_cosines, strict=True):
+        mine = rest_of_file(queries, np.full(queries.shape, (_unit(file_vectors) - mean).sum(0)), mean)
         sum_of: dict[int, Float64] = {}  # by file: the functions of a file are near those of few others
         order = np.empty((len(rows), min(k, rows.shape[1])), dtype=np.int64)
         for number, near in enumerate(rows):

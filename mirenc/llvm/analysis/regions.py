@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mirenc.base.arrays import Int32, spread
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, unknown
 from mirenc.base.shown import short_repr
 from mirenc.llvm.analysis.detect_level import levels_by_symbol
 from mirenc.llvm.analysis.loops import LoopForest, find_loops
@@ -79,7 +79,7 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     ('f:%again', [1])
     """
     if level not in LEVELS:
-        raise ConfigError(f"unknown level {level!r}; available: {', '.join(LEVELS)}")
+        raise ConfigError(unknown("level", level, LEVELS))
     functions, built, arrays = _chosen(module, function), levels_by_symbol(module), module.arrays
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from mirenc.base.errors import PassError
+from mirenc.base.errors import PassError, unknown
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 _PASS = re.compile(r"([A-Za-z0-9_-]+)((?:<[^<>]*>)*)")  # its name and its options
@@ -51,7 +51,7 @@ class Step:
 def level(name: str) -> str:
     """A level as LLVM's own list, ``default<Oz>``; PassError where there is no such level."""
     if name not in LEVELS:
-        raise PassError(f"unknown level {name!r}; available: {', '.join(LEVELS)}")
+        raise PassError(unknown("level", name, LEVELS))
     return f"default<{name}>"
 
 
