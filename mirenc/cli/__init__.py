@@ -28,12 +28,12 @@ GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph", "mcp"),
     "Decisions": ("tasks", "predict", "fit", "evaluate", "datasets", "export"),
     "Compilers and programs": ("sizes", "suggest", "serve", "profile", "measure", "label", "tune", "cc", "cmake-dir"),
-    "Models and training": ("models", "cache", "tokenizer", "corpus", "pretrain"),
+    "Models and training": ("models", "cache", "corpus", "pretrain"),
 }
 """Verbs in the order of the help. The module of that name has a function of that name, or an ``app`` of verbs."""
 VERBS = tuple(itertools.chain.from_iterable(GROUPS.values()))
 
-_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --plot --work --ir-dir --task-file --counts".split()
+_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --work --ir-dir --task-file --counts".split()
 
 
 class _Verbs(TyperGroup):

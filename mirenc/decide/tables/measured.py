@@ -108,13 +108,18 @@ class MeasuredTable:
         """Write the files, each complete or not at all."""
         knobs = self.machine["knobs"]
         samples = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
-        _write_rows(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
+        write_kernels(folder / "kernels.parquet", self.kernels.values())
         _write_rows(folder / "samples.parquet", samples)
         _write_rows(folder / "costs.parquet", [row for sample in self.samples for row in _cost_rows(sample, knobs)])
         runs = {name: _select(kernel.context, run=True) for name, kernel in self.kernels.items()}
         if known := {name: context for name, context in runs.items() if context}:
             write_json(folder / _RUNS, known)
         write_json(folder / MACHINE, self.machine)
+
+
+def write_kernels(path: Path, kernels: Iterable[MeasuredKernel]) -> None:
+    """Write kernels without what only runs told of them."""
+    _write_rows(path, [_kernel_row(kernel) for kernel in kernels])
 
 
 def _select(context: Mapping[str, Any], *, run: bool) -> dict[str, Any]:
@@ -169,13 +174,28 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
         # A file of its own: tables of older releases have none, and the hash is of costs alone.
         path = root / _RUNS
         runs = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        kernels = {}
-        for row in kernel_rows.drop_columns(["symbol", "header"]).to_pylist():
-            region, context = row.pop("region"), json.loads(row.pop("context")) | runs.get(row["name"], {})
-            place = Region(**json.loads(region)) if region else None
-            kernels[row["name"]] = MeasuredKernel(**row, context=context, region=place)
+        kernels = {
+            one.name: replace(one, context={**one.context, **runs.get(one.name, {})}) for one in _kernels(kernel_rows)
+        }
         measured = _samples(samples, costs, stored.machine["knobs"])
         return MeasuredTable(stored.machine, kernels, measured, stored.content_hash)
+
+
+def read_kernels(path: Path) -> list[MeasuredKernel]:
+    """Read what `write_kernels` wrote."""
+    import pyarrow.parquet as pq
+
+    return _kernels(pq.read_table(path))
+
+
+def _kernels(rows: Any) -> list[MeasuredKernel]:
+    """Kernels of a table of Arrow."""
+    kernels = []
+    for row in rows.drop_columns(["symbol", "header"]).to_pylist():
+        region, context = row.pop("region"), json.loads(row.pop("context"))
+        place = Region(**json.loads(region)) if region else None
+        kernels.append(MeasuredKernel(**row, context=context, region=place))
+    return kernels
 
 
 def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSample]:
