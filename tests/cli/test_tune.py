@@ -87,10 +87,12 @@ def test_what_is_faster_is_kept_as_a_patch(run: Run, project: Path, clock: Calla
     text = (project / "tuned/report.md").read_text(encoding="utf-8")
     assert "scale.c:4" in text
     assert "1.250 [1.250, 1.250]" in text
+    assert "![gains](gains.svg)" in text
     report = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))
     assert report["unread"] == ["1 of 3 files has no function body and is left out"]
     (loop,) = report["loops"]
     assert loop["trip_count"] == pytest.approx(500, rel=0.01)
+    assert "<svg" in (project / "tuned/gains.svg").read_text(encoding="utf-8")
     subprocess.run(["git", "apply", "--whitespace=nowarn", "tuned/tuned.patch"], check=True)
     changed = (project / "real.c").read_bytes()
     assert re.sub(rb" *#pragma[^\n]*\r\n", b"", changed) == SOURCE

@@ -1,29 +1,37 @@
-"""What a tuning found, as Markdown, as JSON, and as a patch."""
+"""What a tuning found, as Markdown with a picture, as JSON, and as a patch."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mirenc.base.errors import needs
 from mirenc.base.writing import delivered
+from mirenc.tools.run.turns import Gain
+
+with needs("tasks", "a picture needs matplotlib"):  # said before anything is timed
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from mirenc.tools.tune.tuning_run import Outcome, Tuning
 
-PATCH, TEXT, DATA = "tuned.patch", "report.md", "report.json"
+PATCH, TEXT, DATA, PICTURE = "tuned.patch", "report.md", "report.json", "gains.svg"
 _HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again", "kept")
 
 
 def write_report(run: Tuning) -> None:
-    """Write the report, its data and the patch into the run's folder."""
+    """Write the report, its data, the patch and the picture into the run's folder."""
+    drawn = _draw(run.outcomes, run.folder / PICTURE)
     run.case.write_compiler(run.kept_settings, run.folder)  # of nothing: a plain clang, in place of an older one
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, outcome) for outcome in run.outcomes]
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
-    text = ["# Tuned by mirenc", *lines, "\n".join(table)]
+    text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
     data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.total_gain}
-    data |= {"late": run.out_of_time, "loops": [*map(asdict, run.outcomes)], "unread": run.unread_sources}
+    data |= {"late": run.out_of_time, "loops": [asdict(outcome) for outcome in run.outcomes], "unread": run.unread_sources}
     files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
     for name, content in files.items():
         with delivered(run.folder / name) as part:
@@ -83,3 +91,31 @@ def _named(file: str, outcome: Outcome) -> str:
 
 def _short(directive: str) -> str:
     return directive.removeprefix("#pragma clang loop ")
+
+
+def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
+    """Draw every setting's gain with its interval; return whether anything was timed."""
+    rows: list[tuple[str, Gain, bool]] = [
+        (
+            f"{_named(Path(outcome.file).name, outcome)}  {_short(setting.directive)}",
+            setting.gain,
+            setting.directive == outcome.kept,
+        )
+        for outcome in outcomes
+        for setting in outcome.tried
+        if setting.gain
+    ][::-1]
+    if not rows:
+        return False
+    figure = Figure(figsize=(9, 1.2 + 0.28 * len(rows)), layout="constrained")
+    axis = figure.subplots()
+    for place, (_, gain, is_kept) in enumerate(rows):
+        colour = "#4477aa" if is_kept else "#bbbbbb"
+        axis.plot([gain.low, gain.high], [place, place], color=colour, linewidth=3, solid_capstyle="round")
+        axis.plot(gain.factor, place, "o", color=colour, markeredgecolor="black")
+    axis.axvline(1.0, color="black", linewidth=0.8)
+    axis.set_yticks(range(len(rows)), [name for name, _, _ in rows])
+    axis.set_xlabel("speedup of the whole program, 95 % interval; blue: kept")
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(path)
+    return True
