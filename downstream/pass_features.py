@@ -34,7 +34,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from counted import COUNTED
-from ir2vec_row import ir2vec_text, ir2vec_vectors
 from kept_features import KeptFeatures, read_kept
 
 import mirenc
@@ -42,6 +41,7 @@ from mirenc.base.errors import MirencError
 from mirenc.base.progress import progress
 from mirenc.base.writing import delivered
 from mirenc.decide.features.code_features import CodeReader
+from mirenc.decide.features.ir2vec import ir2vec_text, ir2vec_vectors
 from mirenc.decide.tables.compiled import read_compiled, read_piece_ir
 from mirenc.llvm import IRModule, parse_ir
 from mirenc.llvm.analysis.regions import Region, regions_of

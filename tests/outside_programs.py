@@ -18,6 +18,7 @@ from compilers import COMPILERS
 from llvm2graph import ProgramlError, build_programl
 
 from mirenc.base.errors import MissingExtraError, ModelError, ToolchainError
+from mirenc.decide.features.ir2vec import ir2vec_available
 from mirenc.encoder.weights import find_model
 from mirenc.llvm.inputs.compile_source import find_compiler
 from mirenc.llvm.passes.find_llvm import SharedEngine
@@ -66,7 +67,7 @@ def why_missing(program: str) -> str:
         "libomp": _libomp,
         "browser": _browser,
         "mirenc-base": _mirenc_base,
-        "IR2Vec": lambda: "" if find_spec("ir2vec") else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
+        "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
 
 

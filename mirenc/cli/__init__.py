@@ -33,7 +33,7 @@ GROUPS = {
 """Verbs in the order of the help. The module of that name has a function of that name, or an ``app`` of verbs."""
 VERBS = tuple(itertools.chain.from_iterable(GROUPS.values()))
 
-_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --work --ir-dir --task-file --counts".split()
+_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --plot --work --ir-dir --task-file --counts".split()
 
 
 class _Verbs(TyperGroup):

@@ -37,6 +37,7 @@ def evaluate(
     jobs: Annotated[int, Option("--jobs", "-j", help="How many processes train heads.", min=1)] = 1,
     output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
     resume: Annotated[bool, Option("--resume", help=_RESUME)] = False,
+    plot: Annotated[Path | None, Option(help="Folder for a plot of each protocol (.svg).")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
     """Evaluate mirenc's vectors on a task, and compare them with simpler features.
@@ -57,7 +58,7 @@ def evaluate(
     problem = common.find_task(task, task_file)
     variant = problem.check_variant(variant)
     chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
-    common.check_folders(output)
+    common.check_folders(output, plot)
     if resume and output is None:
         raise typer.BadParameter("goes on from the records in a folder; give it with --output", param_hint="--resume")
     samples = load_data(problem, data, variant, ir_dir)
@@ -85,6 +86,10 @@ def evaluate(
         if files:
             common.say(f"wrote {report.save(files[0])}")
             files[1].unlink(missing_ok=True)
+        if plot is not None:
+            from mirenc.decide.evaluation.plot import plot_report
+
+            common.say(f"wrote {plot_report(report, plot / f'{stem}.svg')}")
         if as_json:
             records.append(report.to_json())
         else:

@@ -48,10 +48,11 @@ def test_json_has_figures_answers_and_hashes(run: Run, task: Path) -> None:
     assert len(seed["rows"]["both"]["heads"]) == 3
 
 
-def test_records_are_written(run: Run, task: Path, tmp_path: Path) -> None:
-    result = run("evaluate", "--task-file", task, "-p", "kernel", *QUICK, "-o", tmp_path)
+def test_records_and_pictures_are_written(run: Run, task: Path, tmp_path: Path) -> None:
+    result = run("evaluate", "--task-file", task, "-p", "kernel", *QUICK, "-o", tmp_path, "--plot", tmp_path)
     assert result.code == 0
     assert json.loads((tmp_path / "kernel.json").read_text())["task"] == "widths"
+    assert (tmp_path / "kernel.svg").read_text().startswith("<?xml")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mirenc.base.errors import MirencError, TaskError, unknown
 from mirenc.decide.estimators.candidates import has_mlp
 from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
+from mirenc.decide.features.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
 from mirenc.decide.features.look_ahead_features import (
     TRIP_COUNTS,
     default_columns,
@@ -23,7 +24,6 @@ from mirenc.decide.sample import IRSource, Sample
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
-from mirenc.llvm import IRModule, Region
 
 ROW_TITLES = {
     "no_code": "no code",
@@ -56,17 +56,6 @@ _SAME_CODE_AS = {"both_mlp": "both", "look_ahead_both": "both"}
 _ONLY_CANDIDATE = {"both_mlp": "mlp"}
 
 
-class ExtraRow(NamedTuple):
-    """Vectors of code that are computed elsewhere: what is read of each piece; vectors (n, D) of all, and a note."""
-
-    read: Callable[[IRSource, IRModule, Region | None], Any]
-    vectors: Callable[[Sequence[Any]], tuple[Float32, str]]
-
-
-EXTRA_ROWS: dict[str, ExtraRow] = {}
-"""Rows that a recipe adds, as ``downstream/evaluate.py`` does ``ir2vec``."""
-
-
 @dataclass(frozen=True, eq=False)
 class Features:
     """The matrix of one row of a table."""
@@ -94,8 +83,8 @@ def _kind_of(row: str) -> tuple[str, tuple[str, ...]]:
 def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     """Why a row cannot be computed; "" if it can."""
     kind, run_names = _kind_of(row)
-    if kind == "ir2vec" and kind not in EXTRA_ROWS:
-        return "row 'ir2vec' is added by a recipe. Type: python downstream/evaluate.py, in place of mirenc evaluate"
+    if kind == "ir2vec" and not ir2vec_available():
+        return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
     if row == "hand" and not task.hand_feature_names:
         return f"task {task.name!r} has no hand features. Leave out row 'hand'"
     if kind == "compiler" and not task.context.compiler_names:
@@ -216,7 +205,7 @@ def _code_features(
     for number, (ir, _) in enumerate(pieces):
         pieces_of_ir.setdefault(ir, []).append(number)
     parts: list[dict[str, Float32]] = [{}] * len(pieces)
-    extra = {row: (one, [None] * len(pieces)) for row, one in EXTRA_ROWS.items() if row in rows}
+    texts = [""] * len(pieces)  # for IR2Vec
     read = CodeReader(encoder)
     for ir, numbers in pieces_of_ir.items():
         try:
@@ -224,8 +213,8 @@ def _code_features(
             regions = [pieces[number][1] for number in numbers]
             for number, region, features in zip(numbers, regions, read(module, regions), strict=True):
                 parts[number] = features
-                for one, read_of in extra.values():
-                    read_of[number] = one.read(ir, module, region)
+                if "ir2vec" in rows:
+                    texts[number] = ir2vec_text(ir, module, region)
         except MirencError as error:
             name = data.samples[int(np.argmax(np.isin(piece_of_sample, numbers)))].name
             raise TaskError(f"sample {name}: {error}") from None
@@ -233,8 +222,13 @@ def _code_features(
             advance(len(numbers), total=len(pieces), note="embedding")
     encoder_rows = set(rows) & {*CODE_ROWS, "histogram"}
     vectors = {row: np.stack([code_vector(row, part) for part in parts])[piece_of_sample] for row in encoder_rows}
-    notes = {}
-    for row, (one, read_of) in extra.items():
-        matrix, notes[row] = one.vectors(read_of)
-        vectors[row] = matrix[piece_of_sample]
-    return vectors, notes
+    if "ir2vec" not in rows:
+        return vectors, {}
+    distinct = list(dict.fromkeys(texts))  # loops of one function have one text
+    text_vectors, failed = ir2vec_vectors(distinct)
+    place = {text: number for number, text in enumerate(distinct)}
+    vectors["ir2vec"] = text_vectors[[place[text] for text in texts]][piece_of_sample]
+    notes = [f"IR2Vec gave no vector for {failed} of {len(distinct)} files: zeros"] if failed else []
+    if any(region is not None for _, region in pieces):
+        notes.append("IR2Vec has no vectors of loops: its row is of the function around each region")
+    return vectors, {"ir2vec": ". ".join(notes)}

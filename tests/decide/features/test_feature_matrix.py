@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -87,23 +87,32 @@ def test_without_code_no_code_is_read(toy: Task, toy_data: TaskData, tiny: Encod
 
 
 # -- which rows there are ------------------------------------------------------------------------------
-def test_rows_that_cannot_be_computed_here_are_left_out(toy: Task) -> None:
+@pytest.mark.parametrize("there", [True, False])
+def test_rows_that_cannot_be_computed_here_are_left_out(
+    toy: Task, there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context = Context()
         hand_feature_names = ()
 
-    assert set(default_rows(toy)) == {*OWN_ROWS}
-    assert set(default_rows(Bare())) == {*OWN_ROWS} - {"no_code", "hand"}
+    monkeypatch.setattr(features, "ir2vec_available", lambda: there)
+    optional = ["ir2vec"] if there else []
+    usual = {*OWN_ROWS, *optional}
+    assert set(default_rows(toy)) == usual
+    assert set(default_rows(Bare())) == usual - {"no_code", "hand"}
 
 
-def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(toy: Task, few: TaskData, tiny: Encoder) -> None:
+def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
+    toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context = Context()
         hand_feature_names = ()
 
+    monkeypatch.setattr(features, "ir2vec_available", lambda: False)
     with pytest.raises(TaskError, match="unknown row 'code'; available: no_code"):
         build_features(toy, few, ["both", "code"], tiny)
-    with pytest.raises(TaskError, match=r"is added by a recipe. Type: python downstream/evaluate.py"):
+    with pytest.raises(TaskError, match=r"needs the IR2Vec wheel. Type: pip install"):
         build_features(toy, few, ["ir2vec"], tiny)
     with pytest.raises(TaskError, match=r"has no hand features\. Leave out row 'hand'"):
         build_features(Bare(), few, ["hand"], tiny)
@@ -154,9 +163,12 @@ def test_a_region_that_the_module_has_not_is_named(toy: Task, functions: TaskDat
         build_features(toy, TaskData([strange], functions.space), ["both"], tiny)
 
 
-def test_rows_that_these_data_cannot_have_are_left_out_and_refused(toy: Task, few: TaskData, tiny: Encoder) -> None:
+def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
+    toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "ir2vec_available", lambda: True)
     # The toy task asks no compiler, and does not look ahead.
-    assert set(default_rows(toy, few)) == {*OWN_ROWS}
+    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"compiler", *AHEAD}
     with pytest.raises(TaskError, match="does not look ahead"):
         build_features(toy, few, ["look_ahead"], tiny)
     with pytest.raises(TaskError, match="asks no compiler"):
@@ -188,20 +200,49 @@ def test_a_bad_sample_is_named(change: dict[str, Any], word: str, toy: Task, few
         build_features(toy, TaskData(samples, toy.space), ["histogram"], tiny)
 
 
-# -- rows of recipes -----------------------------------------------------------------------------------
-def test_a_recipes_row_has_a_vector_of_each_piece(
+# -- IR2Vec --------------------------------------------------------------------------------------------
+def test_files_that_ir2vec_could_not_read_are_told(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def vectors(read: Sequence[Any]) -> tuple[np.ndarray, str]:
-        assert read == [few.samples[index].ir for index in (0, 4, 8)]
-        return np.arange(6, dtype=np.float32).reshape(3, 2), "a note"
+    texts_asked: list[str] = []
 
-    row = features.ExtraRow(lambda ir, module, region: ir, vectors)
-    monkeypatch.setitem(features.EXTRA_ROWS, "ir2vec", row)
-    assert "ir2vec" in default_rows(toy, few)
-    rows = build_features(toy, few, ["no_code", "ir2vec"], tiny)
+    def vectors(texts: list[str]) -> tuple[np.ndarray, int]:
+        texts_asked.extend(texts)
+        return np.arange(6, dtype=np.float32).reshape(3, 2), 2
+
+    monkeypatch.setattr(features, "ir2vec_available", lambda: True)
+    monkeypatch.setattr(features, "ir2vec_vectors", vectors)
+    # The published IR is bytes, and IR2Vec reads what LLVM wrote, not mirenc's canonical text.
+    published = TaskData([replace(sample, ir=sample.ir.encode()) for sample in few.samples], toy.space)
+    rows = build_features(toy, published, ["no_code", "ir2vec"], tiny)
+    assert texts_asked == [few.samples[index].ir for index in (0, 4, 8)]
     assert rows[1].matrix[:, 1:].tolist() == [[0, 1]] * 4 + [[2, 3]] * 4 + [[4, 5]] * 4
-    assert (rows[0].note, rows[1].note) == ("", "a note")
+    assert (rows[0].note, rows[1].note) == ("", "IR2Vec gave no vector for 2 of 3 files: zeros")
+
+
+def test_a_regions_row_is_of_its_function_and_says_so(
+    toy: Task, functions: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts_asked: list[str] = []
+
+    def vectors(texts: list[str]) -> tuple[np.ndarray, int]:
+        texts_asked.extend(texts)
+        return np.arange(len(texts), dtype=np.float32)[:, None], 0
+
+    monkeypatch.setattr(features, "ir2vec_available", lambda: True)
+    monkeypatch.setattr(features, "ir2vec_vectors", vectors)
+    (row,) = build_features(toy, functions, ["ir2vec"], tiny)
+    symbols = [sample.region.symbol for sample in functions.samples]  # type: ignore[union-attr]
+    # Each function once, and with it the body of no other.
+    assert len(texts_asked) == len(set(symbols))
+    for text in texts_asked:
+        assert len(re.findall("^define ", text, re.MULTILINE)) == 1
+    place = [
+        next(number for number, text in enumerate(texts_asked) if re.search(rf"define .*@{name}\(", text))
+        for name in symbols
+    ]
+    assert row.matrix[:, -1].tolist() == place
+    assert row.note == "IR2Vec has no vectors of loops: its row is of the function around each region"
 
 
 def test_a_loops_features_are_followed_by_those_of_its_function(tiny: Encoder) -> None:

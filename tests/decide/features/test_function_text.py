@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ir2vec_row import for_llvm_16, function_text, ir2vec_text, ir2vec_vectors
 from ir_views import instructions_of
 
 from mirenc.base.errors import TaskError
+from mirenc.decide.features.feature_matrix import ir2vec_text
+from mirenc.decide.features.ir2vec import for_llvm_16, function_text, ir2vec_vectors
 from mirenc.llvm import parse_ir
 
 # As clang 19 to 22 write it: every hint here is one that LLVM 16 refuses.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-import ir2vec_row as ir2vec
 import numpy as np
 import pytest
-from ir2vec_row import DIMENSION, ir2vec_available, ir2vec_vectors, read_piece, vectors_of
 
-from mirenc.llvm import parse_ir, regions_of
+from mirenc.decide.features import ir2vec
+from mirenc.decide.features.ir2vec import DIMENSION, ir2vec_available, ir2vec_vectors
 
 # As the wheel: an object of a file, then its vector; some files end the process, some raise.
 STAND_IN = """
@@ -66,28 +64,3 @@ def test_the_wheel_tells_kernels_apart_and_equal_ones_alike() -> None:
     assert failed == 0
     np.testing.assert_array_equal(vectors[0], vectors[2])
     assert np.abs(vectors[0] - vectors[1]).max() > 0
-
-
-PAIR = "".join(f"define i32 @{name}(i32 %x) {{\n  %y = {name} i32 %x, 3\n  ret i32 %y\n}}\n" for name in ("mul", "add"))
-
-
-def test_a_regions_row_is_of_its_function_and_files_without_vectors_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def vectors(texts: list[str]) -> tuple[np.ndarray, int]:
-        asked.extend(texts)
-        return np.arange(len(texts), dtype=np.float32)[:, None], 1
-
-    monkeypatch.setattr(ir2vec, "ir2vec_vectors", vectors)
-    module = parse_ir(PAIR)
-    first, second = regions_of(module, "function").regions
-    # The published IR is bytes, and IR2Vec reads what LLVM wrote, not mirenc's canonical text.
-    pieces = [read_piece(PAIR.encode(), module, region) for region in (None, first, second, first)]
-    matrix, note = vectors_of(pieces)
-    assert asked[0] == PAIR
-    assert [re.findall(r"^define .*@(\w+)", text, re.MULTILINE) for text in asked[1:]] == [["mul"], ["add"]]
-    assert matrix.tolist() == [[0], [1], [2], [1]]
-    assert note == (
-        "IR2Vec gave no vector for 1 of 3 files: zeros. "
-        "IR2Vec has no vectors of loops: its row is of the function around each region"
-    )

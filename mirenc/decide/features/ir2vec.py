@@ -1,4 +1,4 @@
-"""IR2Vec's vectors, row ``ir2vec`` of `downstream/evaluate.py`, and IR rewritten for the LLVM that it reads.
+"""IR2Vec's vectors, as a baseline, and IR rewritten for the LLVM that it reads.
 
 The wheel (``pip install IR2Vec==2.1.1``) is no dependency. It reads IR of LLVM 16 and before, ends the process on IR
 that it cannot handle, and never frees memory, so each vector is computed in a child process. It has vectors of modules
@@ -121,23 +121,6 @@ def for_llvm_16(text: str) -> str:
         for flag, plain in _NEW_FLAGS:
             parts[place] = flag.sub(plain, parts[place])
     return "".join(parts)
-
-
-def read_piece(ir: IRSource, module: IRModule, region: Region | None) -> tuple[str, bool]:
-    """The text of a piece of code, and whether it stands for a part of a module."""
-    return ir2vec_text(ir, module, region), region is not None
-
-
-def vectors_of(pieces: Sequence[tuple[str, bool]]) -> tuple[Float32, str]:
-    """Vectors (n, 300) of pieces, as `read_piece` gives them, and what a reader of the table must know of them."""
-    texts = [text for text, _ in pieces]
-    distinct = list(dict.fromkeys(texts))  # loops of one function have one text
-    vectors, failed = ir2vec_vectors(distinct)
-    place = {text: number for number, text in enumerate(distinct)}
-    notes = [f"IR2Vec gave no vector for {failed} of {len(distinct)} files: zeros"] if failed else []
-    if any(is_part for _, is_part in pieces):
-        notes.append("IR2Vec has no vectors of loops: its row is of the function around each region")
-    return vectors[[place[text] for text in texts]], ". ".join(notes)
 
 
 def _write_all(folder: str, count: int) -> None:
