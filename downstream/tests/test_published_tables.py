@@ -24,9 +24,8 @@ from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
 
 DOWNSTREAM = Path(__file__).parents[2] / "downstream"
-NUMA, OPENMP, BLOCKS = (
-    DOWNSTREAM / name / f"{name}.py" for name in ("numa_prefetch", "openmp_published", "block_size_published")
-)
+NUMA = "numa_prefetch"
+OPENMP, BLOCKS = (DOWNSTREAM / name / f"{name}.py" for name in ("openmp_published", "block_size_published"))
 NAN = float("nan")
 COLUMNS = [
     f"-O3_{threads}_{nodes}_{nodes}_{mapping}_0_{mask}_{pages}"

@@ -16,6 +16,7 @@ from mirenc.decide.task import Task
 _REGISTRY = {
     "block_size": "mirenc.decide.tasks.block_size:BlockSize",
     "device_mapping": "mirenc.decide.tasks.device_mapping:DeviceMapping",
+    "numa_prefetch": "mirenc.decide.tasks.numa_prefetch:NumaPrefetch",
     "openmp": "mirenc.decide.tasks.openmp:OpenMP",
     "oz_benefit": "mirenc.decide.tasks.pass_tasks:OzBenefit",
     "pass_fires": "mirenc.decide.tasks.pass_tasks:PassFires",

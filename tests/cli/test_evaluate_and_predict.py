@@ -16,7 +16,6 @@ from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "saxpy.ll"
-NUMA = Path(__file__).parents[2] / "downstream" / "numa_prefetch" / "numa_prefetch.py"
 QUICK = ("--model", "mirenc-tiny", "--seeds", 2, "--row", "no_code", "--row", "both")
 
 
@@ -321,8 +320,7 @@ def test_ir_is_given_to_a_table_that_comes_without(run: Run, tmp_path: Path) -> 
     (tmp_path / "ir").mkdir()
     evaluation = (
         "evaluate",
-        "--task-file",
-        NUMA,
+        "numa_prefetch",
         "--data",
         tmp_path,
         "-p",
@@ -346,10 +344,10 @@ def test_ir_is_given_to_a_table_that_comes_without(run: Run, tmp_path: Path) -> 
     result = run(*evaluation, "--row", "both", "--ir-dir", tmp_path / "ir")
     assert result.code == 0
     assert "embedding, both" in result.out
-    head, own = tmp_path / "head", ("--task-file", NUMA)
-    fitted = run("fit", *own, "-d", tmp_path, "--ir-dir", tmp_path / "ir", "-m", "mirenc-tiny", "-o", head)
+    head = tmp_path / "head"
+    fitted = run("fit", "numa_prefetch", "-d", tmp_path, "--ir-dir", tmp_path / "ir", "-m", "mirenc-tiny", "-o", head)
     assert fitted.code == 0
-    answer = run("predict", *own, tmp_path / "ir" / f"{regions[0]}.ll", "--head", head, "-m", "mirenc-tiny")
+    answer = run("predict", "numa_prefetch", tmp_path / "ir" / f"{regions[0]}.ll", "--head", head, "-m", "mirenc-tiny")
     assert answer.code == 0
 
 

@@ -154,7 +154,7 @@ def test_tasks_are_described_with_their_context_and_ready_heads() -> None:
     assert [(feature.name, feature.optional) for feature in row.context] == [("transfer", False), ("wgsize", False)]
     assert (row.variants, row.ready) == (("nvidia", "amd", "nvidia-680", "amd-680"), ("nvidia", "amd"))
     assert [feature.name for feature in rows["block_size"].context if feature.optional] == ["dimensions", "cuda"]
-    assert rows["pass_fires"].ready == ()
+    assert rows["numa_prefetch"].ready == ()
 
 
 # -- a task of your own --------------------------------------------------------------------------------
