@@ -10,11 +10,9 @@ from mirenc.base.arrays import Int32, spread
 from mirenc.base.errors import ConfigError, unknown
 from mirenc.base.shown import short_repr
 from mirenc.llvm.analysis.detect_level import levels_by_symbol
-from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.ir.lines import label_name
 from mirenc.llvm.ir.module import IRFunction, IRModule
 from mirenc.llvm.ir.parser import parse_header
-from mirenc.llvm.ir.source_places import Places
 
 LEVELS = ("module", "function", "loop", "block", "instruction")
 _SHOWN = 8  # names that an error lists
@@ -89,6 +87,8 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     if level == "module":
         region = Region(level, module.name, "", "", 0, "", 0, built=built[""])
         return Regions(level, [region], rows, np.zeros_like(rows))
+    from mirenc.llvm.ir.source_places import Places  # here, because vectors of modules need none
+
     places, arrays = Places(module), module.arrays
     regions: list[Region] = []
     for defined in functions:
@@ -139,6 +139,9 @@ def _chosen(module: IRModule, expression: str | re.Pattern[str] | None) -> list[
 
 
 def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[str, str]) -> Regions:
+    from mirenc.llvm.analysis.loops import find_loops
+    from mirenc.llvm.ir.source_places import Places
+
     forest, places, start = find_loops(module), Places(module), module.arrays.block_start
     by_index = {one.index: one for one in functions}
     chosen = np.isin(forest.function, list(by_index))
@@ -165,6 +168,8 @@ def is_called(name: str, symbol: str, function: str) -> bool:
 
 def find_loop(module: IRModule, loop: Region) -> int:
     """Row of a loop in `mirenc.llvm.analysis.loops.find_loops`, -1 if it is not there."""
+    from mirenc.llvm.analysis.loops import find_loops
+
     forest = find_loops(module)
     for row, header in enumerate(forest.header.tolist()):
         function = module.headers[int(forest.function[row])]
