@@ -1,6 +1,6 @@
 """Write the kernels that `mirenc measure` brings: ``python downstream/own_kernels/write_kernels.py [FOLDER]``.
 
-``loops.parquet`` has 2,000 loops for vectorization, ``gpu.parquet`` all OpenCL and CUDA kernels, in the order in which
+``loops.json.xz`` has 2,000 loops for vectorization, ``gpu.json.xz`` all OpenCL and CUDA kernels, in the order in which
 they are measured. New kernels move the project's tables, which then want a new run.
 """
 
@@ -19,8 +19,8 @@ LOOPS = 2000
 
 def write_all(folder: Path) -> None:
     """Write both files."""
-    write_kernels(folder / "loops.parquet", generate(LOOPS, 0))
-    write_kernels(folder / "gpu.parquet", [kernel for language in LANGUAGES for kernel in gpu_kernels(language)])
+    write_kernels(folder / "loops.json.xz", generate(LOOPS, 0))
+    write_kernels(folder / "gpu.json.xz", [kernel for language in LANGUAGES for kernel in gpu_kernels(language)])
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class BlockSizeMethod(Method):
 
     def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
         """``count`` kernels in each language; those that no part of the machine takes are skipped."""
-        kernels = read_kernels(KERNELS / "gpu.parquet")
+        kernels = read_kernels(KERNELS / "gpu.json.xz")
         for language in LANGUAGES:
             yield from itertools.islice((kernel for kernel in kernels if kernel.language == language), count)
 

@@ -51,7 +51,7 @@ class VectorizationMethod(Method):
         return Toolchain(find_clang(compiler, "no clang on PATH, whose code is measured", "clang"))
 
     def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
-        return iter(read_kernels(KERNELS / "loops.parquet")[:count])
+        return iter(read_kernels(KERNELS / "loops.json.xz")[:count])
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         """The innermost loops of each source's function, at each size of its driver."""
