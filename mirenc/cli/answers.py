@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mirenc.base.errors import ConfigError, TaskError
-from mirenc.base.shown import printable
+from mirenc.base.shown import printable, shorten
 from mirenc.base.writing import delivered
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mirenc.decide.task_head import TaskHead
 
 _SHOWN = 8  # settings and labels that are printed
+_NAME = 80  # cells of a region's name that are printed
 _SAFE = 0.1  # share of answers slower than the default up to which one is followed without measuring
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
 
@@ -44,7 +45,8 @@ class Answers:
             self.directives = self.directives or bool(self.task.directive_of(answer))
             place = file
             if (region := answer.region) is not None:  # its source line if the IR has it, else its name
-                place = f"{region.file}:{region.line}: {region.name}" if region.file else f"{file}: {region.name}"
+                name = shorten(region.name, _NAME)
+                place = f"{region.file}:{region.line}: {name}" if region.file else f"{file}: {name}"
             first, *lines = self._words(answer)
             if answer.far:
                 unlike = self._unlike(answer)
