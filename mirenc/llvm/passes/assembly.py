@@ -39,6 +39,7 @@ _INSIDE = re.compile(r"in Loop: Header=BB(\d+_\d+) Depth=(\d+)")
 _INSTRUCTION = re.compile(r"^\t(?P<name>[a-z]\w*(?:\.\w+)?)(?:\t(?P<rest>.*))?$")
 _SPILL = re.compile(r"-byte (?:Folded )?(?:Spill|Reload)")
 _COMMENT = re.compile(r"\s(?:#|//) .*$")
+_TARGET = re.compile(r"\.LBB(\d+_\d+)$")
 
 # x86 without the `v` of AVX.
 _X86 = {
@@ -78,14 +79,21 @@ class Loop:
     counts: Float64 = field(default_factory=lambda: np.zeros(len(CLASSES)))  # instructions by class
     instructions: int = 0
     bits: int = 0  # of the widest register of it
+    skipped: Float64 = field(default_factory=lambda: np.zeros(len(CLASSES)))  # of these, those a jump may go past
+    masked_stores: int = 0  # by AVX2's moves under a mask, which take many cycles
 
 
-def loops_of(assembly: str, function: str) -> list[Loop]:
-    """The loops of a function in their order, after what is in no loop; [] where the function is not there."""
+def loops_of(assembly: str, function: str, *, branches: bool = True) -> list[Loop]:
+    """The loops of a function in their order, after what is in no loop; [] where the function is not there.
+
+    Without ``branches``, nothing counts as skipped: jumps that LLVM makes of selects are no branches of the source.
+    """
     loops: dict[str, Loop] = {}
     current: Loop | None = None
     inside = False
     block = ("", "")  # label and name
+    steps: list[tuple[Loop, list[int], str]] = []  # of each instruction: its loop, classes, and where it jumps to
+    starts: dict[str, int] = {}  # label -> the first step of its block
     places = _aarch64 if "// %bb." in assembly else _x86
     for line in assembly.split("\n"):
         if not inside:
@@ -97,6 +105,7 @@ def loops_of(assembly: str, function: str) -> list[Loop]:
             break
         elif start := _BLOCK.match(line):
             block = start["label"] or "", start["name"] or ""
+            starts[block[0]] = len(steps)
             current = loops[""]
             if within := _INSIDE.search(line):
                 current = loops.setdefault(within[1], Loop("", int(within[2])))
@@ -109,8 +118,24 @@ def loops_of(assembly: str, function: str) -> list[Loop]:
             rest = instruction["rest"] or ""
             current.instructions += 1
             classes = places(current, instruction["name"], _COMMENT.sub("", rest))
-            current.counts[[_PLACE["spill"]] if _SPILL.search(rest) else classes] += 1
+            classes = [_PLACE["spill"]] if _SPILL.search(rest) else classes
+            current.counts[classes] += 1
+            target = _TARGET.search(_COMMENT.sub("", rest))
+            steps.append((current, classes, target[1] if target else ""))
+    if branches:
+        _mark_skipped(steps, starts)
     return [*loops.values()]
+
+
+def _mark_skipped(steps: list[tuple[Loop, list[int], str]], starts: dict[str, int]) -> None:
+    """Count instructions of loops that lie between a jump and where it goes, later in the same loop."""
+    until: dict[int, int] = {}  # loop -> the step up to which all may be skipped
+    for place, (loop, classes, target) in enumerate(steps):
+        if loop.depth and place < until.get(id(loop), 0):
+            loop.skipped[classes] += 1
+        end = starts.get(target, 0) if target else 0
+        if place < end < len(steps) and steps[end][0] is loop:
+            until[id(loop)] = max(end, until.get(id(loop), 0))
 
 
 def _x86(loop: Loop, name: str, operands: str) -> list[int]:
@@ -129,6 +154,7 @@ def _x86(loop: Loop, name: str, operands: str) -> list[int]:
                 places.append(_PLACE["store"])
             if not writes or not pure:
                 places.append(_PLACE["load"])
+    loop.masked_stores += _PLACE["store"] in places and "maskmov" in bare
     kind = next((place for place, pattern in _X86_CLASSES if pattern.match(bare)), None)
     if kind is not None and (bits > 64 or "%k" in operands or CLASSES[kind] not in ("mask", "shuffle")):
         return [*places, kind]
