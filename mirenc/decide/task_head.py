@@ -21,7 +21,7 @@ from mirenc.decide.estimators.head_state import pack, unpack
 from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
 from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, code_row, hide_context
-from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, code_numbers, default_columns, look_ahead_settings
+from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, loop_numbers
 from mirenc.decide.loop_task import LoopTask, branches
 from mirenc.decide.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.decide.reach import Reach
@@ -265,7 +265,7 @@ class TaskHead:
         views = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
         compiled = np.arange(len(space), dtype=np.float64)[:, None]  # not known: each differs from the others
         if isinstance(task, LoopTask) and self.row in LOOK_AHEAD:
-            compiled = code_numbers(task, module, region, context)
+            compiled = np.array([loop_numbers(loop) for loop in task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(compiled, space.default), code]).astype(np.float32)
             view = functools.partial(look_ahead_settings, views[0], compiled[None], np.array([space.default]))
             taken = np.array([branches(context)])

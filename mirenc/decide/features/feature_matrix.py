@@ -18,7 +18,6 @@ from mirenc.decide.features.look_ahead_features import (
     default_columns,
     look_ahead_settings,
     look_ahead_tables,
-    put_default,
 )
 from mirenc.decide.loop_task import LoopTask, branches
 from mirenc.decide.sample import IRSource, Sample
@@ -153,10 +152,7 @@ def build_features(
     @functools.cache
     def tables() -> Float64:
         assert isinstance(task, LoopTask)
-        found = look_ahead_tables(task, data, encoder, advance)
-        for table, sample in zip(found, data.samples, strict=True):
-            put_default(task, table, sample.context)
-        return found
+        return look_ahead_tables(task, data, encoder, advance)
 
     @functools.cache
     def looked_ahead(run_names: tuple[str, ...]) -> tuple[Settings, tuple[Settings, ...]]:

@@ -7,7 +7,6 @@ number of iterations (prologue, vector body, remainder). A head learns what it l
 import hashlib
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
-from mirenc.llvm import IRModule, Region
 from mirenc.llvm.passes.assembly import CLASSES, Loop
 from mirenc.llvm.passes.look_ahead import LoopCode
 
@@ -217,14 +215,11 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
 
     They are cached, as a sample takes two dozen compilations. Raises TaskError: IR that cannot be read.
     """
-    cache = Cache(
-        hashlib.sha256(f"look-ahead {NUMBERS} {version('llvmlite')} {__version__}".encode()).hexdigest(),
-        kind="look-ahead",
-    )
+    versions = f"look-ahead {NUMBERS} {version('llvmlite')} {__version__}"
+    cache = Cache(hashlib.sha256(versions.encode()).hexdigest(), kind="look-ahead")
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
     # What a run tells changes no code, so that all data of a loop share it.
-    bits = task.context.names.index("vector_bits")
-    keys = [cache_key("look-ahead", repr((one.ir, one.region, float(one.context[bits])))) for one in data.samples]
+    keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context[1:4]))) for one in data.samples]
     stored = cache.get(keys)
     for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
         if key in stored:
@@ -241,20 +236,6 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
         if advance is not None:
             advance(1, total=len(data), note="look-ahead")
     return tables
-
-
-def code_numbers(task: LoopTask, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Float64:
-    """`loop_numbers` of a loop under each setting, with the default as it was measured. (K, NUMBERS)."""
-    table = np.array([loop_numbers(code) for code in task.look_ahead(module, region, context)])
-    put_default(task, table, context)
-    return table
-
-
-def put_default(task: LoopTask, table: Float64, context: tuple[Any, ...]) -> None:
-    """Give the default the code that it has where loops were measured (`LoopTask.like_default`). (K, NUMBERS)."""
-    like = table[task.like_default(context)]
-    if not np.isnan(like[0]):
-        table[task.space_for(context).default] = like
 
 
 def look_ahead_settings(
