@@ -40,7 +40,6 @@ UNKNOWN = "unknown"
 _BEFORE_BRANCHES = 4  # context features
 # Larger settings are hardly ever best, and take most of the time of a look-ahead.
 _MOST_ELEMENTS = 64
-_SECOND_BODY = 16
 _PROBES = (None, Hint(2, 1), Hint(1, 2))
 
 
@@ -209,8 +208,8 @@ class LoopTask(Task):
         else:
             rest = [hint for hint in allowed if hint not in _PROBES]
             code = dict(zip([*_PROBES, *rest], [*probed, *look_ahead(module, region, rest, bits)], strict=True))
-        if len(context) > _BEFORE_BRANCHES and 0 < (width := int(float(context[2]))) < _SECOND_BODY:
-            code[None] = code.get(Hint(width, int(float(context[3])))) or code[None]
+        if len(context) > _BEFORE_BRANCHES and 0 < (width := int(float(context[2]))) < 16:
+            code |= {None: code.get(Hint(width, int(float(context[3]))), code[None])}
         return [code.get(hint) for hint in hints]
 
     def may_change(self, module: IRModule, region: Region, context: tuple[Any, ...]) -> bool:

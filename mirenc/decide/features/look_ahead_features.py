@@ -34,10 +34,8 @@ TRIP_COUNTS = (2, 4, 8, 16, 24, 40, 75, 200, 1500, 20_000)
 """What stands for an unknown trip count: each is about equally likely among the project's own loops."""
 # Columns of `loop_numbers`: width, count, unrolling; presence, bits and counts of three bodies; counts around; totals.
 _HEAD, _PART = 3, 2 + _COUNTS
-# After these, of each body: masked stores, and the counts of instructions that a jump may go past.
-_MORE = 1 + _COUNTS
-_FIRST_MORE = _HEAD + 3 * _PART + _COUNTS + 2
-NUMBERS = _FIRST_MORE + 3 * _MORE
+_FIRST_MORE = _HEAD + 3 * _PART + _COUNTS + 2  # of each body: masked stores, and instructions that a jump may skip
+NUMBERS = _FIRST_MORE + 3 * (1 + _COUNTS)
 DEFAULT_NAMES = (
     *(f"log2 of {name}" for name in ("vector width", "interleave count", "unroll count", "vector bits")),
     *(f"has {name}" for name in ("vector body", "vector epilogue", "scalar loop")),
@@ -49,37 +47,28 @@ DEFAULT_NAMES = (
 )
 """The columns of `default_columns`."""
 _TAKEN_NAMES = ("known how often branches are taken", "share of conditional code that runs", "rarer ways an iteration")
-_BRANCH_NAMES = (
-    *(f"log cost with branches over the default's for {count} iterations" for count in _GRID),
-    *(
-        f"{name} for each element{of}"
-        for name in ("cycles that a jump may skip", "masked stores", "cycles that a jump may skip in the scalar loop")
-        for of in ("", ", of the default")
-    ),
-)
 _TRIP_NAMES = (
     "log rough cost over the default's",
     *(f"log2 of {name}" for name in ("1 + trip count", "trip count over elements")),
     "share of iterations in the remainder",
     "trip count below elements",
 )
-_PART_NAMES = (
-    "log cost with branches over the default's",
-    *(
-        f"{name}{of}"
-        for name in ("log turns", "iterations left", "log cycles of turns", "log cycles of those left", "log cycles")
-        for of in ("", ", of the default")
-    ),
+_EACH_NAMES = tuple(
+    f"{name} for each element" for name in ("cycles a jump may skip", "masked stores", "scalar cycles so")
 )
-TAKEN_COLUMNS, TRIP_COLUMNS = len(_TAKEN_NAMES), len(_TRIP_NAMES) + len(_PART_NAMES)
+_PART_NAMES = ("log turns", "iterations left", "log cycles of turns", "log cycles of those left", "log cycles")
+_OF = ("", ", of the default")
+TAKEN_COLUMNS, TRIP_COLUMNS = len(_TAKEN_NAMES), len(_TRIP_NAMES) + 1 + 2 * len(_PART_NAMES)
 """The last so many columns of settings follow from the trip count; zeros where it is unknown."""
 SETTING_NAMES = (
     *(f"{name}, less the default's" for name in DEFAULT_NAMES),
     *(f"log rough cost over the default's for {count} iterations" for count in _GRID),
     *_TAKEN_NAMES,
-    *_BRANCH_NAMES,
+    *(f"log cost with branches over the default's for {count} iterations" for count in _GRID),
+    *(f"{name}{of}" for name in _EACH_NAMES for of in _OF),
     *_TRIP_NAMES,
-    *_PART_NAMES,
+    "log cost with branches over the default's",
+    *(f"{name}{of}" for name in _PART_NAMES for of in _OF),
 )
 """The columns of `setting_columns` with ``taken``."""
 
@@ -93,13 +82,10 @@ def loop_numbers(code: LoopCode | None) -> Float64:
         return [0.0] * _PART if loop is None else [1.0, float(loop.bits), *loop.counts]
 
     parts = [*part(code.vector), *part(code.epilogue), *part(code.scalar), *code.around.counts]
-    head = (code.hint.width, code.hint.count, code.unrolled)
-    more = [
-        number
-        for loop in (code.vector, code.epilogue, code.scalar)
-        for number in ([0.0] * _MORE if loop is None else [float(loop.masked_stores), *loop.skipped])
-    ]
-    return np.array([*head, *parts, code.loops, code.instructions, *more], dtype=np.float64)
+    head, more = (code.hint.width, code.hint.count, code.unrolled), [float(code.loops), code.instructions]
+    for loop in (code.vector, code.epilogue, code.scalar):
+        more += [0.0] * (1 + _COUNTS) if loop is None else [float(loop.masked_stores), *loop.skipped]
+    return np.array([*head, *parts, *more], dtype=np.float64)
 
 
 class _Columns:
@@ -113,8 +99,8 @@ class _Columns:
         self.bits, self.epilogue_bits, _ = (np.maximum(part[:, 1], 64.0) for part in parts)
         self.around = table[:, _FIRST_MORE - _COUNTS - 2 : _FIRST_MORE - 2]
         self.loops, self.instructions = table[:, _FIRST_MORE - 2 : _FIRST_MORE].T
-        more = [table[:, _FIRST_MORE + row * _MORE : _FIRST_MORE + (row + 1) * _MORE] for row in range(3)]
-        self.masked_stores, self.skipped = [one[:, 0] for one in more], [one[:, 1:] for one in more]
+        more = table[:, _FIRST_MORE:].reshape(len(table), 3, -1).swapaxes(0, 1)
+        self.masked_stores, self.skipped = more[..., 0], more[..., 1:]
         self.elements = self.width * self.count
         self.unroll_or_elements = np.where(self.has_vector, self.elements, self.unrolled)
         self.body = np.where(self.has_vector[:, None], self.vector, self.scalar)
@@ -149,13 +135,10 @@ class _Columns:
 
     def branches(self) -> list[Float64]:
         """Cycles that a jump may skip and masked stores, for each element, and the former of the scalar loop. (K,)."""
-        vector, scalar = (self.skipped[place] @ _WEIGHTS for place in (0, 2))
-        turn = self.unroll_or_elements
-        return [
-            np.where(self.has_vector, vector, scalar) / turn,
-            np.where(self.has_vector, self.masked_stores[0], self.masked_stores[2]) / turn,
-            scalar / self.unrolled,
-        ]
+        both = zip(self.skipped @ _WEIGHTS, self.masked_stores, strict=True)
+        (vector, stores), _, (scalar, scalar_stores) = both
+        body = np.where(self.has_vector, (vector, stores), (scalar, scalar_stores)) / self.unroll_or_elements
+        return [*body, scalar / self.unrolled]
 
     def static(self) -> Float64:
         """Columns about the code alone, `DEFAULT_NAMES`. (K, F)."""
@@ -195,12 +178,10 @@ def setting_columns(table: Float64, default: int, iterations: float, taken: Sequ
     if iterations > 0:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
-        parts: list[Float64] = []
+        trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
         if len(taken):
-            each = columns.parts(iterations, taken)
-            logs = [one if place == 1 else np.log1p(one) for place, one in enumerate(each)]
-            parts = [logs[-1] - logs[-1][default], *_beside(logs, default)]
-        trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns, *parts])
+            logs = [one if place == 1 else np.log1p(one) for place, one in enumerate(columns.parts(iterations, taken))]
+            trip = np.column_stack([trip, logs[-1] - logs[-1][default], *_beside(logs, default)])
     told = np.tile(taken, (len(table), 1))
     return np.concatenate([code - code[default], grid - grid[default], told, more, trip], axis=1)
 

@@ -39,7 +39,6 @@ _INSIDE = re.compile(r"in Loop: Header=BB(\d+_\d+) Depth=(\d+)")
 _INSTRUCTION = re.compile(r"^\t(?P<name>[a-z]\w*(?:\.\w+)?)(?:\t(?P<rest>.*))?$")
 _SPILL = re.compile(r"-byte (?:Folded )?(?:Spill|Reload)")
 _COMMENT = re.compile(r"\s(?:#|//) .*$")
-_TARGET = re.compile(r"\.LBB(\d+_\d+)$")
 
 # x86 without the `v` of AVX.
 _X86 = {
@@ -86,7 +85,7 @@ class Loop:
 def loops_of(assembly: str, function: str, *, branches: bool = True) -> list[Loop]:
     """The loops of a function in their order, after what is in no loop; [] where the function is not there.
 
-    Without ``branches``, nothing counts as skipped: jumps that LLVM makes of selects are no branches of the source.
+    Without ``branches``, as where jumps are what LLVM makes of selects, nothing counts as skipped.
     """
     loops: dict[str, Loop] = {}
     current: Loop | None = None
@@ -105,7 +104,7 @@ def loops_of(assembly: str, function: str, *, branches: bool = True) -> list[Loo
             break
         elif start := _BLOCK.match(line):
             block = start["label"] or "", start["name"] or ""
-            starts[block[0]] = len(steps)
+            starts[block[0] or "none"] = len(steps)
             current = loops[""]
             if within := _INSIDE.search(line):
                 current = loops.setdefault(within[1], Loop("", int(within[2])))
@@ -120,22 +119,15 @@ def loops_of(assembly: str, function: str, *, branches: bool = True) -> list[Loo
             classes = places(current, instruction["name"], _COMMENT.sub("", rest))
             classes = [_PLACE["spill"]] if _SPILL.search(rest) else classes
             current.counts[classes] += 1
-            target = _TARGET.search(_COMMENT.sub("", rest))
-            steps.append((current, classes, target[1] if target else ""))
-    if branches:
-        _mark_skipped(steps, starts)
-    return [*loops.values()]
-
-
-def _mark_skipped(steps: list[tuple[Loop, list[int], str]], starts: dict[str, int]) -> None:
-    """Count instructions of loops that lie between a jump and where it goes, later in the same loop."""
-    until: dict[int, int] = {}  # loop -> the step up to which all may be skipped
-    for place, (loop, classes, target) in enumerate(steps):
+            steps.append((current, classes, _COMMENT.sub("", rest).rpartition(".LBB")[2]))
+    until: dict[int, int] = {}  # loop -> the step up to which all may be skipped: a jump goes on there
+    for place, (loop, classes, target) in enumerate(steps if branches else ()):
         if loop.depth and place < until.get(id(loop), 0):
             loop.skipped[classes] += 1
-        end = starts.get(target, 0) if target else 0
+        end = starts.get(target, 0)
         if place < end < len(steps) and steps[end][0] is loop:
             until[id(loop)] = max(end, until.get(id(loop), 0))
+    return [*loops.values()]
 
 
 def _x86(loop: Loop, name: str, operands: str) -> list[int]:

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mirenc.base.child_process import Answer, EndedError
 from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.regions import Region, find_loop
@@ -52,12 +50,10 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     text = with_hint(_functions(text)[loop.symbol], _STILL, free, but=node)
     loop_text = f"!{node} = distinct !{{!{node}, !{node + 1}}}\n"
     endings = [with_hint(loop_text, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
-    forest, row = find_loops(module), find_loop(module, loop)
-    several = np.count_nonzero(forest.innermost == row) > 1
-    header = int(forest.header[row]) - module.headers[int(forest.function[row])].first_block
+    several = (find_loops(module).innermost == find_loop(module, loop)).sum().item() > 1  # blocks
     return [
         answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol, branches=several), place + 1)
-        for answer in _answers(module, text, endings, vector_bits, loop.symbol, header)
+        for answer in _answers(module, text, endings, vector_bits, loop)
     ]
 
 
@@ -66,15 +62,15 @@ def _functions(text: str) -> dict[str, str]:
     return dict(extract_functions(text))
 
 
-def _answers(
-    module: IRModule, text: str, endings: list[str], bits: int, function: str, header: int
-) -> list[Answer | None]:
+def _answers(module: IRModule, text: str, endings: list[str], bits: int, loop: Region) -> list[Answer | None]:
     """What `ask_llvm` gives, and None in place of an ending that ends the child."""
+    forest, row = find_loops(module), find_loop(module, loop)
+    header = int(forest.header[row]) - module.headers[int(forest.function[row])].first_block
     answers: list[Answer | None] = []
     while len(answers) < len(endings):
         try:
             rest = endings[len(answers) :]
-            answers += ask_llvm(module, text, rest, bits, function=function, header=header)
+            answers += ask_llvm(module, text, rest, bits, function=loop.symbol, header=header)
         except EndedError as ended:
             if ended.status == "start":
                 return [None] * len(endings)

@@ -79,7 +79,7 @@ def test_what_a_jump_skips_counts_by_the_share_that_runs() -> None:
     body = loop(load=1, store=1)
     body.skipped = body.counts.copy()
     branchy = LoopCode(PLAIN, 1, None, None, body, SCALAR.around, 1, 12)
-    cost, skipped = "log cost with branches over the default's", "cycles that a jump may skip for each element"
+    cost, skipped = "log cost with branches over the default's", "cycles a jump may skip for each element"
     for share, rarer in ((0.0, 0.0), (1.0, 0.0), (0.25, 0.25)):
         columns = with_branches((1.0, share, rarer), branchy)
         turn = 0.5 + 1.5 * share + 8 * rarer
