@@ -195,8 +195,7 @@ class LoopTask(Task):
         exception in the 368 of 2,484 measured samples where they do).
 
         The default has the code of LLVM's choice, asked for, where that is less than 16 wide: clang 19, by which loops
-        were measured, gives these no second, narrower vector body, LLVM 22 to 965 of 1,776 (in 98 % of which clang 19
-        made of both the same).
+        were measured, gives these no second, narrower vector body, LLVM 22 to 965 of 1,776.
         """
         assert region is not None
         hints = [self.hint(setting) for setting in self.space_for(context).settings]

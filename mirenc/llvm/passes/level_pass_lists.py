@@ -1,8 +1,7 @@
 """The optimisation levels -O0 to -O3, -Os and -Oz as lists of passes.
 
 ``default<Oz>`` is the level itself. `expanded` is the list that one LLVM prints for it, from which new lists are made.
-LLVM does not print the costs that inlining goes by, so where functions are not marked ``minsize`` the print-out of -Oz
-inlines as -O2 does.
+LLVM does not print what inlining goes by, so for functions not marked ``minsize`` that of -Oz inlines as -O2 does.
 """
 
 import tomllib
