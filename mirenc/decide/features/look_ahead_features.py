@@ -200,7 +200,7 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
     cache = Cache(hashlib.sha256(versions.encode()).hexdigest(), kind="look-ahead")
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
     # What a run tells changes no code, so that all data of a loop share it.
-    keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context[1:4]))) for one in data.samples]
+    keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context[1:]))) for one in data.samples]
     stored = cache.get(keys)
     for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
         if key in stored:
