@@ -60,9 +60,13 @@ _PART_NAMES = ("log turns", "iterations left", "log cycles of turns", "log cycle
 _OF = ("", ", of the default")
 TAKEN_COLUMNS, TRIP_COLUMNS = len(_TAKEN_NAMES), len(_TRIP_NAMES) + 1 + 2 * len(_PART_NAMES)
 """The last so many columns of settings follow from the trip count; zeros where it is unknown."""
-SETTING_NAMES = (
+_CODE_NAMES = (
     *(f"{name}, less the default's" for name in DEFAULT_NAMES),
     *(f"log rough cost over the default's for {count} iterations" for count in _GRID),
+)
+OLDER_NAMES = _CODE_NAMES + _TRIP_NAMES
+SETTING_NAMES = (
+    *_CODE_NAMES,
     *_TAKEN_NAMES,
     *(f"log cost with branches over the default's for {count} iterations" for count in _GRID),
     *(f"{name}{of}" for name in _EACH_NAMES for of in _OF),
@@ -70,7 +74,7 @@ SETTING_NAMES = (
     "log cost with branches over the default's",
     *(f"{name}{of}" for name in _PART_NAMES for of in _OF),
 )
-"""The columns of `setting_columns` with ``taken``."""
+"""The columns of `setting_columns` with ``taken``; without it they are the `OLDER_NAMES`."""
 
 
 def loop_numbers(code: LoopCode | None) -> Float64:

@@ -11,6 +11,7 @@ from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.features.look_ahead_features import (
     DEFAULT_NAMES,
     NUMBERS,
+    OLDER_NAMES,
     SETTING_NAMES,
     TRIP_COLUMNS,
     default_columns,
@@ -65,6 +66,7 @@ def test_the_default_has_no_difference_and_unknown_counts_say_nothing() -> None:
     assert np.array_equal(known[:, :-TRIP_COLUMNS], unknown[:, :-TRIP_COLUMNS])
     assert known[1, :code].any()
     assert known.shape[1] == len(SETTING_NAMES)
+    assert setting_columns(table, 0, 10).shape[1] == len(OLDER_NAMES)
     assert code == len(DEFAULT_NAMES)
 
 
