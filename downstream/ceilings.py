@@ -74,9 +74,9 @@ def told_block_size(table: MeasuredTable, data: TaskData) -> dict[str, Float64]:
 
 def told_more(row: Features, name: str, columns: Float64) -> Features:
     """A row that is told more beside its context features."""
-    context, code = np.split(row.matrix, [row.context], axis=1)
+    context, code = np.split(row.matrix, [row.context_columns], axis=1)
     matrix = np.concatenate([context, columns, code], axis=1)
-    return replace(row, row=name, matrix=matrix, context=row.context + columns.shape[1])
+    return replace(row, row=name, matrix=matrix, context_columns=row.context_columns + columns.shape[1])
 
 
 def hindsight(data: TaskData) -> dict[str, Int64]:

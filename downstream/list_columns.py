@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.base.errors import HeadError
-from mirenc.llvm.passes.level_pass_lists import LEVELS, expanded, level
-from mirenc.llvm.passes.pass_lists import parse, steps
+from mirenc.llvm.passes.pass_lists import LEVELS, expanded, level, parse, steps
 
 __all__ = ["ListColumns"]
 

@@ -131,8 +131,8 @@ def evaluate(
                 seeds=range(arguments.seeds),
                 jobs=arguments.jobs,
                 advance=advance,
-                previous=previous,
-                keep=lambda report, path=path: report.save(path),
+                previous_reports=previous,
+                on_report=lambda report, path=path: report.save(path),
             )
         seconds = time.monotonic() - started
         report.save(path, arguments.jobs)

@@ -67,7 +67,9 @@ def predict(
         unseen = np.array([0, *(1 + np.flatnonzero(fold == number))])
         columns = ListColumns.of([lists[index] for index in known])
         regressor = BoostedRegressor(components=4096, trees=200, random_state=seed)
-        head = PairHead(regressor, features.context, components=24, clip=1.0, most_pairs=pairs, random_state=seed)
+        head = PairHead(
+            regressor, features.context_columns, components=24, clip=1.0, most_pairs=pairs, random_state=seed
+        )
         with threadpool_limits(1):
             head.fit(
                 features.matrix[training], sizes[training][:, known], settings(columns, lists, known, len(training))

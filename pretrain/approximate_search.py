@@ -56,7 +56,8 @@ def write(table: VectorTable, rows: int, path: Path) -> None:
             vectors = mixed(table.vectors, min(BLOCK, rows - first), random)
             names = [f"f{first + row}" for row in range(len(vectors))]
             labels = {name: [0 if name in ("depth", "source_line") else ""] * len(names) for name in table.labels}
-            source = {"file": "mixed", "file_hash": "", "content_hash": "", "counts": dict.fromkeys(COUNTS, 0)}
+            source = {"file": "mixed", "file_hash": "", "content_hash": "", "own_form": "O2"}
+            source["counts"] = dict.fromkeys(COUNTS, 0)
             block = VectorTable(table.maker, vectors, {**labels, "name": names}, [source], [0] * len(names))
             writer.add_rows(parquet_rows(block))
 

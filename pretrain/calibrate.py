@@ -34,7 +34,7 @@ from mirenc.encoder import Encoder, load
 from mirenc.encoder.weights import search_model
 from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
 from mirenc.search.confidence import features_of, language_of, probability
-from mirenc.search.rerank import rerank_files
+from mirenc.search.rerank import rerank
 
 # Builds of the query and of the index: two compilers where a language has two.
 SETTINGS = [
@@ -109,7 +109,7 @@ def answers_to(query: Build, table: VectorTable, project: str) -> Answers:
     """What a search in ``table`` answers to all functions of a build."""
     rows_of_files = [*rows_by_file(query.table).values()]
     vectors = query.table.vectors
-    neighbours = rerank_files([(vectors[rows], vectors[rows]) for rows in rows_of_files], table, 2)
+    neighbours = rerank([(vectors[rows], vectors[rows]) for rows in rows_of_files], table, 2)
     rows, cosines = (np.concatenate(each) for each in zip(*neighbours, strict=True))
     best = [table.labels["symbol"][row] for row in rows[:, 0]]
     return _answers(query, np.concatenate(rows_of_files), best, cosines, len(table), project)

@@ -40,7 +40,7 @@ from mirenc.encoder.weights import search_model
 from mirenc.llvm import read_ir
 from mirenc.llvm.inputs.input import path_input
 from mirenc.llvm.ir.functions import linkages_of, object_name
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.llvm.passes.optimise import FORMS, Form
 from mirenc.search.builds import Function, read_builds
 from mirenc.search.diff import Change, pair_builds

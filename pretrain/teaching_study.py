@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from teaching import Answers, AnswersConfig, TeachingConfig, TeachingTrainer, piece_counts, read_answers
 from torch import Tensor
 
 from mirenc.base.config import load_toml
@@ -36,8 +37,6 @@ from mirenc.base.progress import progress
 from mirenc.model.encoders.directed import RELATION_OF
 from mirenc.model.torch_layers import Neighbours, TorchLayers
 from mirenc.pretrain import encoding
-from mirenc.pretrain.answers import Answers, piece_counts, read_answers
-from mirenc.pretrain.config import AnswersConfig, PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.encoding import FrozenTexts
 from mirenc.pretrain.evaluation import Baselines, evaluate_model
@@ -165,11 +164,11 @@ def run(recipe: Values, corpus: Corpus, name: str, seed: int, study: Path) -> No
     """Train one variant, measure it and keep its features."""
     values = {**recipe, "seed": seed}
     VARIANTS[name](values)
-    config = PretrainConfig.from_dict(values)
+    config = TeachingConfig.from_dict(values)
     source = source_of(name, seed)
     started = time.monotonic()
     with as_variant(name), tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(config, corpus, folder)
+        trainer = TeachingTrainer(config, corpus, folder)
         with progress(source, sum(stage.steps for stage in trainer.stages.values())) as advance:
             trainer.report = lambda step: advance()
             trainer.run()

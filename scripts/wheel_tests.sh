@@ -14,7 +14,7 @@ cd "$folder/checkout"
 . "$folder/environment/bin/activate"
 python -m pip wheel --quiet --no-deps --wheel-dir "$folder" .
 python -m pip install --quiet --constraint constraints.txt ipykernel nbclient nbformat pytest pytest-xdist \
-    "$(echo "$folder"/mirenc-*.whl)[tasks,compile,opencl,cuda,graph,map,mcp,zstd]"
+    "$(echo "$folder"/mirenc-*.whl)[tasks,compile,opencl,cuda,map,mcp,zstd]"
 
 # Only the installed package is left to import; tests that read mirenc/ read it there.
 rm -r mirenc build ./*.egg-info

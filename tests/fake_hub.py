@@ -160,7 +160,8 @@ def serving() -> Iterator[FakeHub]:
             hub.requested.append(f"{self.command} {self.path}")
             data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             if hub.status is not None:
-                return self.answer(hub.status)
+                about = {"error": "refused", "url": f"{hub.url}/org/tiny"}
+                return self.answer(hub.status, json.dumps(about).encode(), Content_Type="application/json")
             if self.path == "/api/repos/create":
                 about = json.loads(data)
                 repo = f"{about['organization']}/{about['name']}" if about.get("organization") else about["name"]

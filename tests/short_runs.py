@@ -45,7 +45,9 @@ def run_with_losses(config: PretrainConfig, corpus: Corpus, folder: Path) -> tup
     return trainer, before, losses
 
 
-def killed_and_resumed(config: PretrainConfig, corpus: Corpus, folder: Path, stage: str, step: int) -> Trainer:
+def killed_and_resumed(
+    config: PretrainConfig, corpus: Corpus, folder: Path, stage: str, step: int, trainer_of: type[Trainer] = Trainer
+) -> Trainer:
     """The trainer of a run that was killed after a step of a stage and then resumed."""
 
     def kill(report: StepReport) -> None:
@@ -53,7 +55,7 @@ def killed_and_resumed(config: PretrainConfig, corpus: Corpus, folder: Path, sta
             raise Killed
 
     with pytest.raises(Killed):
-        Trainer(config, corpus, folder, report=kill).run()
-    trainer = Trainer(config, corpus, folder)
+        trainer_of(config, corpus, folder, report=kill).run()
+    trainer = trainer_of(config, corpus, folder)
     trainer.run(resume=True)
     return trainer

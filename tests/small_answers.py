@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from small_compiled import write_small_table
+from teaching import AnswersConfig
 
 from mirenc.decide.tables.compiled import CompiledTable
-from mirenc.pretrain.config import AnswersConfig
 from mirenc.pretrain.corpus import Corpus, build_corpus
 
-PRETRAIN = Path(__file__).parent.parent / "pretrain"
+PRETRAIN = Path(__file__).parents[1] / "pretrain"
 
 
 def write_answers(folder: Path, corpus: Corpus, *, projects: int = 6) -> tuple[AnswersConfig, CompiledTable]:

@@ -54,7 +54,7 @@ SAID = {
         "chooses O2, evidence: False",
     ],
     "labels_of_your_own": [
-        "506 rows; {'file': 'ir/chipmunk/cpArray.ll.xz', 'function': 'cpArrayNew', 'label': '66', 'group': 'chipmunk'}",
+        "506 rows; {'file': 'ir/chipmunk/cpArray.ll.xz', 'function': 'cpArrayNew', 'bytes': '66', 'group': 'chipmunk'}",
         "numbers of 506 functions in 10 groups; logarithms",
         "clearly better than every row without the encoder: True",
         "['head.json', 'head.safetensors']",

@@ -43,7 +43,7 @@ class Toy(Task):
         Protocol("suite", "leave one suite out", lambda data: data.suite, folds=None),
     )
     baselines = {"always unrolled": 1}  # noqa: RUF012 - a ClassVar by its base
-    hand_names = ("operations",)
+    hand_feature_names = ("operations",)
 
     def samples(self, folder: Path, variant: str) -> Iterator[Sample]:
         for number in range(10):
@@ -58,7 +58,7 @@ class Toy(Task):
                     costs=(2.0, 1.0 if number % 2 else 4.0, 3.0 if length > 100 else np.nan),
                     suite="first" if number < 6 else "second",
                     part="long" if length > 100 else "short",
-                    hand=(float(number + 3),),
+                    hand_features=(float(number + 3),),
                 )
 
 

@@ -26,7 +26,7 @@ from mirenc.base.progress import progress
 from mirenc.base.writing import only_one
 from mirenc.decide.tables.table_folder import MACHINE, write_json, write_parquet
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.pass_lists import level
 from mirenc.tools.inline import Calls, Decisions, calls_of
 from mirenc.tools.inline.trial import weight
 from mirenc.tools.measure.passes.inputs import FLAGS, IRFile, find_ir

@@ -30,7 +30,7 @@ import mirenc
 from mirenc.base.errors import MirencError
 from mirenc.decide.metrics import group_interval
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.pass_lists import level
 from mirenc.tools.inline import Calls, calls_of
 from mirenc.tools.inline.search_decisions import State, by_size
 from mirenc.tools.inline.trial import weight

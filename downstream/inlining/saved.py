@@ -29,8 +29,8 @@ from mirenc.decide.metrics import group_interval
 from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import level
 from mirenc.llvm.passes.object_file import elf_sections, sums
+from mirenc.llvm.passes.pass_lists import level
 from mirenc.llvm.passes.size_after_passes import Failed
 from mirenc.tools.inline import calls_of, try_inlining
 from mirenc.tools.inline.calls import Calls

@@ -112,7 +112,7 @@ def held_out(job: Job) -> Float64:
     for training, test in job.folds:
         member = dict(candidates(target.shape(features, training), job.seed, target.select))[MEMBER]
         head = member.fit(features.matrix[training], target.values[training], features.settings.take(training))
-        settings = [one.take(test) for one in features.asked or (features.settings,)]
+        settings = [one.take(test) for one in features.question_settings or (features.settings,)]
         preference = np.mean([head.predict_proba(features.matrix[test], one) for one in settings], axis=0)
         logs[test] = -np.log(np.where(preference > 0, preference, np.nan)) / SHARPNESS
     return logs
@@ -141,18 +141,18 @@ def places(width: int) -> dict[str, list[int]]:
 def without(features: Features, group: str, setting_width: int) -> Features:
     """A row without one of the `places`, for one candidate; "": with all columns."""
     row = f"{features.row} - {group}" if group else features.row
-    features = replace(features, row=row, only=MEMBER)
+    features = replace(features, row=row, candidate=MEMBER)
     assert features.settings is not None
     assert features.settings.features.shape[1] == setting_width + len(columns.SETTING_NAMES)
     if not group:
         return features
     gone = places(setting_width)[group]
     if not gone:
-        return replace(features, matrix=features.matrix[:, : features.context])
-    views = features.asked and tuple(_zeroed(one, gone) for one in features.asked)
+        return replace(features, matrix=features.matrix[:, : features.context_columns])
+    views = features.question_settings and tuple(_zeroed(one, gone) for one in features.question_settings)
     if views and all(np.array_equal(one.features, views[0].features) for one in views):
         views = views[:1]  # the mean of equals
-    return replace(features, settings=_zeroed(features.settings, gone), asked=views)
+    return replace(features, settings=_zeroed(features.settings, gone), question_settings=views)
 
 
 def _zeroed(settings: Settings, gone: Sequence[int]) -> Settings:

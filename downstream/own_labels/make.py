@@ -106,7 +106,7 @@ def make_labels() -> None:
     for name, table in rows.items():
         with open(HERE / f"{name}.csv", "w", newline="", encoding="utf-8") as stream:
             writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(["file", "function", "label", "group"])
+            writer.writerow(["file", "function", "bytes" if name == "code_bytes" else "label", "group"])
             writer.writerows(table)
 
 

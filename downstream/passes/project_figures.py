@@ -25,7 +25,7 @@ from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.llvm.passes.find_llvm import find_engine, major_of
-from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.pass_lists import level
 from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.llvm.sources.compile_programs import Choices
 from mirenc.llvm.sources.prepare import prepare_ir

@@ -26,7 +26,7 @@ from mirenc.decide.tables.compiled import CompiledTable, read_compiled
 
 HERE = Path(__file__).parent
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
-# The kind of a compiler's answers (`mirenc.pretrain.config.AnswersConfig`) that a task asks for.
+# The kind of a compiler's answers (`AnswersConfig` of pretrain/teaching.py) that a task asks for.
 KINDS = {"size_after": "sizes", "oz_benefit": "sizes", "pass_fires": "fires", "pass_list": "lists"}
 UNTAUGHT = "A model that was taught no answers of a task's kind"
 UNITS = {"auc": "AUC", "mae": "mean error", "speedup": "% smaller"}

@@ -47,6 +47,7 @@ from mirenc.encoder.weights.provenance import read_provenance, seen_by
 from mirenc.llvm import IRModule, read_ir
 from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.profile import Flow, profiled_flow, solve_flow
+from mirenc.llvm.analysis.regions import block_name
 from mirenc.tools.profile.branches import Branches, branches_of
 from mirenc.tools.profile.loops import Loops, describe_loops
 from mirenc.tools.profile.static_profile import CLASS_STARTS, Prediction, StaticProfile, with_constant_trips
@@ -94,8 +95,7 @@ def by_llvm(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
 def llvm_first(path: Path, module: IRModule) -> np.ndarray:
     """LLVM's probability of the first way of each of `branches_of`; half where it says none."""
     estimate, probabilities = by_llvm(path), []
-    names = {block.index: block.name for function in module.defined_functions for block in function.blocks}
-    first = {function.header.first_block: str(len(function.arguments)) for function in module.defined_functions}
+    names = [block_name(module, block)[1:].strip('"') for block in range(module.block_count)]
     function_of = {
         block: function.name
         for function in module.defined_functions
@@ -104,7 +104,7 @@ def llvm_first(path: Path, module: IRModule) -> np.ndarray:
     branches = branches_of(module)
     for block, edge in zip(branches.block.tolist(), branches.edge.tolist(), strict=True):
         successor = names[int(module.arrays.successor[edge])]
-        edges = estimate.get((function_of[block], names[block] or first[block]), [])
+        edges = estimate.get((function_of[block], names[block]), [])
         probabilities.append(next((probability for name, probability in edges if name == successor), 0.5))
     return np.array(probabilities)
 
@@ -382,7 +382,8 @@ def compare(files: list[File], output: Path | None, predictions_file: Path | Non
         truth = [np.where(file.ran, file.counts[:, 0] / file.counts.sum(1), 0.5) for file in files]
     rows = {"llvm": [file.llvm for file in files], "perfect": truth}
     rows |= {
-        name: [one.first for one in predictions] for name, predictions in (("hand", shipped), ("vectors", vectors))
+        name: [one.first_probability for one in predictions]
+        for name, predictions in (("hand", shipped), ("vectors", vectors))
     }
     commonest = [np.full(len(file.described.exit), float(CLASS_STARTS[0])) for file in files]
     known = seen_by(read_provenance(load_files("mirenc-fast").folder) or ())
@@ -402,7 +403,7 @@ def compare(files: list[File], output: Path | None, predictions_file: Path | Non
         counts = [iterations(file, flow) for file, flow in zip(files, flows, strict=True)]
         if name in ("hand", "vectors"):
             trees = {"hand": shipped, "vectors": vectors}[name]
-            counts = [np.append(1, CLASS_STARTS)[one.chances.argmax(axis=1)] for one in trees]
+            counts = [np.append(1, CLASS_STARTS)[one.class_probabilities.argmax(axis=1)] for one in trees]
         figures_of[name] = branch_figures(files, first)
         figures_of[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}
 

@@ -59,7 +59,7 @@ from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.encoder import Encoder, load
 from mirenc.llvm import IRModule, ReadOptions, read_ir, regions_of
 from mirenc.llvm.analysis.regions import find_loop
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.tools.profile import StaticProfile, static_profile as static
 from mirenc.tools.profile.static_profile import FRONT_END
 
@@ -183,7 +183,7 @@ def predicted(
             if keys[row] not in stored:
                 sample = data.samples[row]
                 module, loop = _of_source(kernels[row], Path(folder)) if kernels else _of_ir(encoder, sample)
-                stored[keys[row]] = trees.predict(module).chances[loop].astype(np.float64).tobytes()
+                stored[keys[row]] = trees.predict(module).class_probabilities[loop].astype(np.float64).tobytes()
             once, few, *others = np.frombuffer(stored[keys[row]])
             chances[row] = once + few, *others
             advance()

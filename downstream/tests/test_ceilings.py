@@ -77,7 +77,11 @@ def test_luck_is_what_the_other_half_of_the_rounds_does_not_pay() -> None:
 def test_more_is_told_as_context() -> None:
     row = Features("both", np.array([[1.0, 7.0, 8.0]]), 1)
     extended = ceilings.told_more(row, "more", np.array([[2.0, 3.0]]))
-    assert (extended.row, extended.matrix.tolist(), extended.context) == ("more", [[1.0, 2.0, 3.0, 7.0, 8.0]], 3)
+    assert (extended.row, extended.matrix.tolist(), extended.context_columns) == (
+        "more",
+        [[1.0, 2.0, 3.0, 7.0, 8.0]],
+        3,
+    )
 
 
 @pytest.mark.parametrize(

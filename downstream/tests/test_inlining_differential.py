@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.pass_lists import level
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "inlining"
 pytestmark = [pytest.mark.needs("clang-19"), pytest.mark.needs("libLLVM 19")]

@@ -12,8 +12,8 @@ import pytest
 
 from mirenc.base.errors import ConfigError
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import level
 from mirenc.llvm.passes.object_file import elf_sections, sums
+from mirenc.llvm.passes.pass_lists import level
 from mirenc.tools.inline import calls_of
 
 SCRIPT = Path(__file__).resolve().parents[2] / "downstream" / "inlining" / "labels.py"

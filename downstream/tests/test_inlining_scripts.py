@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.pass_lists import level
 from mirenc.tools.inline import calls_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "inlining"

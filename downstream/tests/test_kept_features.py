@@ -54,7 +54,7 @@ def test_rows_of_the_first_model_have_plain_names(tmp_path: Path) -> None:
     np.testing.assert_array_equal(features[0].matrix, CONTEXT)
     np.testing.assert_array_equal(features[1].matrix, np.concatenate([CONTEXT, code + sign], axis=1))
     np.testing.assert_array_equal(features[2].matrix, np.concatenate([CONTEXT, code], axis=1))
-    assert [one.context for one in features] == [2] * 4
+    assert [one.context_columns for one in features] == [2] * 4
     assert features[3].note == "a note"
     with pytest.raises(TaskError, match="features of a, b; wanted: c"):
         read_all([tmp_path], "c")

@@ -7,7 +7,7 @@ import pytest
 from list_columns import ListColumns
 
 from mirenc.base.errors import HeadError, PassError
-from mirenc.llvm.passes.level_pass_lists import expanded
+from mirenc.llvm.passes.pass_lists import expanded
 
 LISTS = ["function(sroa<modify-cfg>,instcombine,sroa)", "globaldce,function(loop-mssa(licm))"]
 

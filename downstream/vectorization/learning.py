@@ -84,7 +84,11 @@ def without_branches(features: Features) -> Features:
 
     assert features.settings is not None
     assert trips == len(names) - TRIP_COLUMNS
-    return replace(features, settings=zeroed(features.settings), asked=tuple(map(zeroed, features.asked or ())))
+    return replace(
+        features,
+        settings=zeroed(features.settings),
+        question_settings=tuple(map(zeroed, features.question_settings or ())),
+    )
 
 
 def held_out(job: Job, share: float, options: dict[str, Any]) -> tuple[Float64, float]:
@@ -99,7 +103,7 @@ def held_out(job: Job, share: float, options: dict[str, Any]) -> tuple[Float64, 
         rows = training[np.isin(job.unit[training], drawn)]
         member = dict(candidates(target.shape(features, rows), job.seed, target.select))[MEMBER].set_params(**options)
         head = member.fit(features.matrix[rows], target.values[rows], features.settings.take(rows))
-        views = [one.take(test) for one in features.asked or (features.settings,)]
+        views = [one.take(test) for one in features.question_settings or (features.settings,)]
         preference = np.mean([head.predict_proba(features.matrix[test], one) for one in views], axis=0)
         logs[test] = -np.log(np.where(preference > 0, preference, np.nan)) / SHARPNESS
     return logs, float(np.mean(counts))

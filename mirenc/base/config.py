@@ -1,12 +1,11 @@
 """`Config`, the base of every configuration: typed, frozen, unknown keys refused with a suggestion; TOML files."""
 
-import difflib
 import os
 from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Tag, ValidationError
 
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, did_you_mean
 
 _SHOWN = 400  # characters of a configuration's `repr`
 
@@ -45,8 +44,7 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
     key = ".".join(place)
     if first["type"] == "extra_forbidden":
         allowed = list(_fields(owner))
-        near = difflib.get_close_matches(str(first["loc"][-1]), allowed, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
+        hint = did_you_mean(str(first["loc"][-1]), allowed) or f"known keys: {', '.join(allowed)}"
         return f"unknown key {key!r}; {hint}"
     value = "" if isinstance(first["input"], dict) else f" (found {first['input']!r})"  # a dict: all values beside it
     return f"{key or 'values'}: {first['msg'].removeprefix('Value error, ')}{value}"

@@ -6,13 +6,16 @@ ValueError`` keeps working in scripts that do not know mirenc. This module impor
 
 import contextlib
 import os
+import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 LOG = "MIRENC_LOG"
 """Environment variable: the file to which tracebacks of unexpected errors are appended."""
+_NEAR = 0.68  # ratio of `difflib`: above that of code_size and block_size, below that of vectorizer and vectorization
+_MOST = 2  # names that are proposed for their words
 
 
 class MirencError(Exception):
@@ -162,6 +165,34 @@ def _logged(name: str, text: str) -> bool:
         log.write(f"{name}\n{text}\n")
         return True
     return False
+
+
+def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
+    """``did you mean 'vectorization'?``, or "" where no known name is near.
+
+    Near is what is spelled alike. Where nothing is, it is the names that share most words with ``name``; the words of a
+    description, the value in a mapping, count as well.
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
+    if not near:
+        about = known if isinstance(known, Mapping) else dict.fromkeys(known, "")
+        shared = {other: len(_words(name) & _words(f"{other} {text}")) for other, text in about.items()}
+        most = max(shared.values(), default=0)
+        near = [other for other, count in shared.items() if count == most > 0]
+    return f"did you mean {' or '.join(map(repr, near))}?" if 0 < len(near) <= _MOST else ""
+
+
+def unknown(what: str, name: str, known: Iterable[str] | Mapping[str, str], advice: str = "") -> str:
+    """The message about a name that is none of those known: all of them, the one that was meant, and ``advice``."""
+    problem = f"unknown {what} {name!r}; available: {', '.join(known) or 'none'}"
+    meant = did_you_mean(name, known)
+    return ". ".join(filter(None, (problem, f"{meant[:1].upper()}{meant[1:]} {advice}".strip())))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text.lower()))
 
 
 class LeftOutWarning(UserWarning):

@@ -1,9 +1,12 @@
-"""A progress bar on stderr."""
+"""A progress bar on stderr, or lines where that is no terminal."""
 
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import IO, Any
+
+FIRST_LINE = 10.0  # seconds
 
 
 class _AboveBar:
@@ -28,11 +31,26 @@ class _AboveBar:
         return getattr(self._stdout, name)
 
 
+class _Lines:
+    """In place of a bar: a line after `FIRST_LINE` seconds, and whenever as many have passed as before the last one."""
+
+    def __init__(self, description: str, total: int | None) -> None:
+        self.description, self.total, self.done = description, total, 0
+        self.start, self.next = time.monotonic(), FIRST_LINE
+
+    def __call__(self, count: int = 1, *, total: int | None = None, **fields: Any) -> None:
+        self.done, self.total = self.done + count, total or self.total
+        if (passed := time.monotonic() - self.start) >= self.next:
+            self.next = 2 * passed
+            of_total = f" of {self.total}" if self.total else ""
+            print(f"mirenc: {self.description}: {self.done}{of_total} done in {passed:.0f} s", file=sys.stderr)
+
+
 @contextmanager
 def progress(description: str, total: int | None, *, show: bool = True) -> Iterator[Any]:
-    """A progress bar on stderr that leaves nothing behind; yields ``advance(count=1, **fields)``."""
+    """A progress bar on stderr that leaves nothing behind, or `_Lines`; yields ``advance(count=1, **fields)``."""
     if not show or not sys.stderr.isatty():
-        yield lambda count=1, **fields: None
+        yield _Lines(description, total) if show else lambda count=1, **fields: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

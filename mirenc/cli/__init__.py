@@ -20,7 +20,7 @@ from typer import Option
 from typer.core import TyperGroup
 
 from mirenc import __version__
-from mirenc.base.errors import MirencError, SearchModelWarning
+from mirenc.base.errors import MirencError, SearchModelWarning, did_you_mean
 from mirenc.base.shown import printable
 from mirenc.cli.messages import shown
 
@@ -50,6 +50,12 @@ class _Verbs(TyperGroup):
         except typer.BadParameter as error:
             error.message = error.message.removeprefix("Value error, ")  # pydantic's, which some versions of typer show
             raise
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if (verb := args[0]) not in self.commands and verb[0] != "-":
+            known = {name: str(one.short_help) for name, one in self.commands.items()}
+            ctx.fail(f"no such verb: {verb}; {did_you_mean(verb, known) or 'mirenc -h lists them'}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, verbs in GROUPS.items():

@@ -47,9 +47,7 @@ class Answers:
                 place = f"{region.file}:{region.line}: {region.name}" if region.file else f"{file}: {region.name}"
             first, *lines = self._words(answer)
             if answer.far:
-                # A head of one part of a machine is at any distance from all others.
-                far = f"distance {answer.distance:.2f}" if answer.distance < 100 else "distance over 100"
-                unlike = f"the code is unlike what the head was trained on ({far}; above 1 is far)"
+                unlike = self._unlike(answer)
                 common.warn(f"{place}: {unlike}. Measure before you rely on the answer")
             if region is not None:
                 finding = "; ".join([first, *lines, *([unlike] if answer.far else [])])
@@ -62,6 +60,19 @@ class Answers:
                 typer.echo(f"{printable(place)}: {first}{machine}")
                 for line in (*lines, *self.task.remarks(answer)):
                     typer.echo(f"  {line}")
+
+    def _unlike(self, answer: Prediction) -> str:
+        """What is far from the head's samples, and why, where that is known."""
+        from mirenc.llvm.analysis.detect_level import LEVEL_WORDS
+
+        # A head of one part of a machine is at any distance from all others.
+        far = f"distance {answer.distance:.2f}" if answer.distance < 100 else "distance over 100"
+        what = "the code or its context" if answer.context else "the code"
+        unlike = f"{what} is unlike what the head was trained on ({far}; above 1 is far)"
+        built = answer.region.built if answer.region is not None else ""
+        if self.task.dialect is not None and self.task.dialect.before_passes and built in ("O1", "O2"):
+            unlike += f": it was optimised {LEVEL_WORDS[built]}, and the head knows {self.task.dialect.title}"
+        return unlike
 
     def write(self, path: Path) -> None:
         """All answers as remarks (.yaml) or SARIF."""
@@ -79,7 +90,7 @@ class Answers:
             line["directive"] = self.task.directive_of(answer)
             line["held_out"] = None if answer.record is None else asdict(answer.record)
         evidence = {
-            name: getattr(answer.evidence, name) for name in ("pays", "rival", "found", "constant_pays", "whole")
+            name: getattr(answer.evidence, name) for name in ("pays", "rival", "code_matters", "constant_pays", "whole")
         }
         for name, interval, worth in (
             ("worth", "interval", answer.evidence.worth),
@@ -168,7 +179,7 @@ class Answers:
         if evidence.no_code is None or not evidence.pays:
             return []
         rival = "a head that sees no code" if self.task.context.names else f"the {evidence.rival}"
-        matters = "the code matters" if evidence.found else "no evidence that the code matters"
+        matters = "the code matters" if evidence.code_matters else "no evidence that the code matters"
         return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
 
 

@@ -8,12 +8,11 @@ from typer import Option
 
 from mirenc.cli import common
 
+_LIMIT = "Delete what was used least recently, until the cache has SIZE, such as 2GB."
+
 
 def cache(
-    limit: Annotated[
-        str | None,
-        Option(metavar="SIZE", help="Delete what was used least recently, until the cache has SIZE, such as 2GB."),
-    ] = None,
+    limit: Annotated[str | None, Option(metavar="SIZE", help=_LIMIT)] = None,
     clear: Annotated[bool, Option("--clear", help="Delete all of it.")] = False,
 ) -> None:
     """Show where vectors are cached and how large the cache is, limit it, or clear it.

@@ -33,78 +33,49 @@ else:
     Reading = Any  # `reads` evaluates annotations
 
 Sureness = Callable[[float], float | None]
-Inputs = Annotated[
-    list[str],
-    Argument(
-        metavar="INPUT",
-        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), objects and libraries with bitcode in them "
-        "(.o .a .so), folders of these, compile_commands.json, or - for stdin.",
-    ),
-]
-Input = Annotated[
-    str, Argument(metavar="INPUT", help="IR or source file, a module of a library as in lib.a(x.o), or - for stdin.")
-]
-Index = Annotated[
-    str,
-    Argument(
-        metavar="INDEX", help="File that `mirenc embed -o` wrote, folder of IR or sources, or compile_commands.json."
-    ),
-]
+_INPUTS = "IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), objects and libraries with bitcode in them (.o "
+_INPUTS += ".a .so), folders of these, compile_commands.json, or - for stdin."
+Inputs = Annotated[list[str], Argument(metavar="INPUT", help=_INPUTS)]
+_INPUT = "IR or source file, a module of a library as in lib.a(x.o), or - for stdin."
+Input = Annotated[str, Argument(metavar="INPUT", help=_INPUT)]
+_INDEX = "File that `mirenc embed -o` wrote, folder of IR or sources, or compile_commands.json."
+Index = Annotated[str, Argument(metavar="INDEX", help=_INDEX)]
 Model = Annotated[str | None, Option("--model", "-m", help="Name or folder of a model (`mirenc models list`).")]
-SearchModel = Annotated[
-    str | None,
-    Option(
-        "--model",
-        "-m",
-        help="Model name or folder. [default: mirenc-search to search functions and smaller parts, else mirenc-fast]",
-    ),
-]
-Map = Annotated[
-    str | None, Option("--map", metavar="NAME", help="Name of a whitening map that you fitted (`mirenc models adapt`).")
-]
+_SEARCH_MODEL = "Model name or folder. [default: mirenc-search to search functions and smaller parts, else mirenc-fast]"
+SearchModel = Annotated[str | None, Option("--model", "-m", help=_SEARCH_MODEL)]
+_MAP = "Name of a whitening map that you fitted (`mirenc models adapt`)."
+Map = Annotated[str | None, Option("--map", metavar="NAME", help=_MAP)]
 HideNames = Annotated[bool, Option("--hide-names", help="Ignore the names of functions and types; for stripped code.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]
 Level = Annotated[LevelName, Option("--level", "-l", help="What gets a vector.")]
-Function = Annotated[
-    str | None,
-    Option("--function", "-f", metavar="REGEX", help="Only functions whose name, plain or mangled, matches."),
-]
+_FUNCTION = "Only functions whose name, plain or mangled, matches."
+Function = Annotated[str | None, Option("--function", "-f", metavar="REGEX", help=_FUNCTION)]
 FormChoice = Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 FORM_HELP = "LLVM passes to run first, so that -O0 and -O2 builds of a function get similar vectors. plain: no passes. "
 FORM_HELP += "light: a few passes that simplify each function by itself, without inlining."
 FORM_AUTO_HELP = f"{FORM_HELP} auto: plain for loops, blocks and instructions; O2 for modules and functions."
 FormName = Annotated[FormChoice, Option("--form", help=FORM_AUTO_HELP)]
 JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
-Timeout = Annotated[
-    float | None, Option(help="Seconds that LLVM or a compiler may take for one file. [default: 120]", min=0.01)
-]
+_TIMEOUT = "Seconds that LLVM or a compiler may take for one file. [default: 120]"
+Timeout = Annotated[float | None, Option(help=_TIMEOUT, min=0.01)]
 MemoryLimit = Annotated[str | None, Option(help="Memory for LLVM or a compiler, for example 2G. [default: 8G]")]
 MaxBytes = Annotated[str | None, Option(help="Refuse input files above this size, for example 200M. [default: 64M]")]
-Compiler = Annotated[
-    str | None, Option(help="The clang that compiles source files. [default: the first on PATH, then ziglang]")
-]
+_COMPILER = "The clang that compiles source files. [default: the first on PATH, then ziglang]"
+Compiler = Annotated[str | None, Option(help=_COMPILER)]
 CFlags = Annotated[str, Option("--cflags", help="Compiler flags for source files, such as --cflags='-O3 -Iinclude'.")]
 TableFolder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the table.")]
-Budget = Annotated[
-    float | None,
-    Option(metavar="MINUTES", help="Stop after this number of minutes. The same command, run again, goes on.", min=0.0),
-]
-Jobs = Annotated[
-    int | None, Option("--jobs", "-j", help="How many compilers run at once. [default: one for each core]", min=1)
-]
+_BUDGET = "Stop after this number of minutes. The same command, run again, goes on."
+Budget = Annotated[float | None, Option(metavar="MINUTES", help=_BUDGET, min=0.0)]
+_JOBS = "How many compilers run at once. [default: one for each core]"
+Jobs = Annotated[int | None, Option("--jobs", "-j", help=_JOBS, min=1)]
 # Of the verbs about tasks.
-TaskName = Annotated[
-    str | None, Argument(metavar="TASK", help="Name of the task, such as device_mapping (`mirenc tasks`).")
-]
+_TASK_NAME = "Name of the task, such as device_mapping (`mirenc tasks`)."
+TaskName = Annotated[str | None, Argument(metavar="TASK", help=_TASK_NAME)]
 TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
-Data = Annotated[
-    Path | None,
-    Option("--data", "-d", help="Folder of data sets. [default: $MIRENC_DATA, then the user's data folder]"),
-]
-IRDir = Annotated[
-    Path | None,
-    Option("--ir-dir", help="Folder of IR files (NAME.ll or NAME.bc), for published tables that come without IR."),
-]
+_DATA = "Folder of data sets. [default: $MIRENC_DATA, then the user's data folder]"
+Data = Annotated[Path | None, Option("--data", "-d", help=_DATA)]
+_IRDIR = "Folder of IR files (NAME.ll or NAME.bc), for published tables that come without IR."
+IRDir = Annotated[Path | None, Option("--ir-dir", help=_IRDIR)]
 Variant = Annotated[str, Option(help="Which variant of the task, as `mirenc tasks` lists them. [default: the first]")]
 
 

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from mirenc.llvm.passes.optimise import Form
     from mirenc.search import VectorTable
 
+_FILES = "IR or source files, folders of either, or compile_commands.json."
+
 
 @common.reads
 def compare(
-    files: Annotated[
-        list[str],
-        Argument(metavar="FILE FILE ...", help="IR or source files, folders of either, or compile_commands.json."),
-    ],
+    files: Annotated[list[str], Argument(metavar="FILE FILE ...", help=_FILES)],
     level: common.Level = "module",
     as_json: common.JSON = False,
     model: common.SearchModel = None,

@@ -18,6 +18,13 @@ _TAKES = {"ir": (), **dict.fromkeys(("commands", "sources"), ("--levels", "--com
 _FORMS = "LLVM passes to run first; values as for `mirenc embed --form`. Can be repeated. [default: plain]"
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
+_SOURCE = "Folder of IR or sources (each folder directly below is one project) or compile_commands.json."
+_TOKENIZER = "Use this tokenizer instead of training one: a file, or the name or folder of a model."
+_LEVELS = "Levels to compile at. [default: O0,O2, and Oz for about every eighth source]"
+_COMPILER = "The clang that compiles sources. [default: the first on PATH]"
+_EXCLUDE_IR = "IR for evaluation: modules that share a function with it are left out. Can be repeated."
+_JOBS = "How many processes run. [default: one for each core]"
+_SOURCES = "Folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, such as CORPUS/ir; one for each compiler."
 
 
 def _tokenizer(name: str) -> "IRTokenizer":
@@ -32,31 +39,17 @@ def _tokenizer(name: str) -> "IRTokenizer":
 @app.command()
 @common.reads_ir
 def build(
-    source: Annotated[
-        Path,
-        Argument(help="Folder of IR or sources (each folder directly below is one project) or compile_commands.json."),
-    ],
+    source: Annotated[Path, Argument(help=_SOURCE)],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
     vocab_size: Annotated[int, Option(help="Size of the vocabulary that is trained.", min=256, max=65535)] = 4096,
-    tokenizer: Annotated[
-        str | None, Option(help="Use this tokenizer instead of training one: a file, or the name or folder of a model.")
-    ] = None,
-    levels: Annotated[
-        str | None, Option(help="Levels to compile at. [default: O0,O2, and Oz for about every eighth source]")
-    ] = None,
-    compiler: Annotated[
-        str | None, Option(help="The clang that compiles sources. [default: the first on PATH]")
-    ] = None,
+    tokenizer: Annotated[str | None, Option(help=_TOKENIZER)] = None,
+    levels: Annotated[str | None, Option(help=_LEVELS)] = None,
+    compiler: Annotated[str | None, Option(help=_COMPILER)] = None,
     cflags: Annotated[str, Option(help="More compiler flags, as one string.")] = "",
     cuda_path: Annotated[Path | None, Option(help="Folder of a CUDA toolkit, for CUDA sources.")] = None,
-    exclude_ir: Annotated[
-        list[Path] | None,
-        Option(help="IR for evaluation: modules that share a function with it are left out. Can be repeated."),
-    ] = None,
+    exclude_ir: Annotated[list[Path] | None, Option(help=_EXCLUDE_IR)] = None,
     max_nodes: Annotated[int, Option(help="Leave out graphs with more nodes; their text stays.", min=1)] = 20_000,
-    jobs: Annotated[
-        int | None, Option("--jobs", "-j", help="How many processes run. [default: one for each core]", min=1)
-    ] = None,
+    jobs: Annotated[int | None, Option("--jobs", "-j", help=_JOBS, min=1)] = None,
     *,
     options: common.Reading,
 ) -> None:
@@ -136,10 +129,7 @@ def build(
 @app.command()
 @common.reads_ir
 def functions(
-    sources: Annotated[
-        list[Path],
-        Argument(help="Folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, such as CORPUS/ir; one for each compiler."),
-    ],
+    sources: Annotated[list[Path], Argument(help=_SOURCES)],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
     tokenizer: Annotated[str, Option(help="Tokenizer of the training run: a file, or the name or folder of a model.")],
     forms: Annotated[list[str] | None, Option("--in-form", help=_FORMS)] = None,

@@ -97,7 +97,7 @@ def compare_builds(
 
     ``failed`` is called with the error of each file that is skipped. Raises ConfigError: a build has no functions.
     """
-    from mirenc.llvm.passes import EmbeddedEngine
+    from mirenc.llvm.passes.find_llvm import EmbeddedEngine
     from mirenc.search.builds import read_builds
     from mirenc.search.diff import pair_builds
     from mirenc.search.report import Report

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 _OUTPUT = "File for the vectors: .npz, .npy, .jsonl, .csv or .parquet. [default: JSON lines, or a table on a terminal]"
 _SHOWN = 20  # rows of the table
 _HEAD = ("file", "name", "stmts", "insts", "funcs", "length", "first numbers")
+_PURPOSE = "Vectors for comparing and searching, or features for training."
+_PART = "both: the whole vector. text, graph: only the part that comes from this encoder."
+_BACKEND = "What runs the model. [default: numpy on the CPU, torch elsewhere]"
+_COLUMN = "Read IR from this column. Every INPUT must then be a Parquet file."
+_NAMES = "Needs --column: column that holds each row's name. [default: row numbers]"
+_JOBS = "How many processes. [default: all cores if it takes over a second, else one]"
+_RAY = "Embed Parquet on this Ray cluster: auto, local or HOST:PORT."
 
 
 @common.reads
@@ -28,13 +35,8 @@ def embed(
     as_json: Annotated[bool, Option("--json", help="Print JSON on a terminal, too.")] = False,
     level: common.Level = "module",
     function: common.Function = None,
-    purpose: Annotated[
-        Literal["search", "features"], Option(help="Vectors for comparing and searching, or features for training.")
-    ] = "search",
-    part: Annotated[
-        Literal["both", "text", "graph"],
-        Option(help="both: the whole vector. text, graph: only the part that comes from this encoder."),
-    ] = "both",
+    purpose: Annotated[Literal["search", "features"], Option(help=_PURPOSE)] = "search",
+    part: Annotated[Literal["both", "text", "graph"], Option(help=_PART)] = "both",
     form: Annotated[
         common.FormChoice, Option(help=f"{common.FORM_AUTO_HELP} With --purpose features, auto is plain.")
     ] = "auto",
@@ -42,28 +44,13 @@ def embed(
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
-    backend: Annotated[
-        Literal["numpy", "torch"] | None,
-        Option(help="What runs the model. [default: numpy on the CPU, torch elsewhere]"),
-    ] = None,
+    backend: Annotated[Literal["numpy", "torch"] | None, Option(help=_BACKEND)] = None,
     device: Annotated[str, Option(help="Where the model runs: cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, Option(help="Keep vectors in the user's cache folder.")] = True,
-    column: Annotated[
-        str | None, Option(metavar="NAME", help="Read IR from this column. Every INPUT must then be a Parquet file.")
-    ] = None,
-    names: Annotated[
-        str | None,
-        Option(metavar="NAME", help="Needs --column: column that holds each row's name. [default: row numbers]"),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        Option(
-            "--jobs", "-j", min=1, help="How many processes. [default: all cores if it takes over a second, else one]"
-        ),
-    ] = None,
-    ray: Annotated[
-        str | None, Option(metavar="ADDRESS", help="Embed Parquet on this Ray cluster: auto, local or HOST:PORT.")
-    ] = None,
+    column: Annotated[str | None, Option(metavar="NAME", help=_COLUMN)] = None,
+    names: Annotated[str | None, Option(metavar="NAME", help=_NAMES)] = None,
+    jobs: Annotated[int | None, Option("--jobs", "-j", min=1, help=_JOBS)] = None,
+    ray: Annotated[str | None, Option(metavar="ADDRESS", help=_RAY)] = None,
     *,
     options: common.Reading,
 ) -> None:

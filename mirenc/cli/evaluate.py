@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from mirenc.decide.task_data import TaskData
 
 _PROTOCOL = "A protocol, such as kernel, which holds out whole kernels. Can be repeated. [default: all]"
+_ROW = "Features to try, one kind in each row of the table: no_code (only what the task needs besides code), histogram "
+_ROW += "(counts of opcodes), both (vectors of both encoders), ... Can be repeated. [default: all]"
+_OUTPUT = "Folder for the records: a JSON file with each protocol's results."
+_RESUME = "Keep the results in OUTPUT that have the same inputs, and compute the others."
 
 
 def evaluate(
@@ -27,24 +31,12 @@ def evaluate(
     ir_dir: common.IRDir = None,
     variant: common.Variant = "",
     protocol: Annotated[list[str] | None, Option("--protocol", "-p", help=_PROTOCOL)] = None,
-    row: Annotated[
-        list[str] | None,
-        Option(
-            "--row",
-            "-r",
-            help="Features to try, one kind in each row of the table: no_code (only what the task needs besides code), "
-            "histogram (counts of opcodes), both (vectors of both encoders), ... Can be repeated. [default: all]",
-        ),
-    ] = None,
+    row: Annotated[list[str] | None, Option("--row", "-r", help=_ROW)] = None,
     seeds: Annotated[int, Option(help="How often each protocol is run, with another seed each time.", min=1)] = 5,
     model: common.Model = None,
     jobs: Annotated[int, Option("--jobs", "-j", help="How many processes train heads.", min=1)] = 1,
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Folder for the records: a JSON file with each protocol's results.")
-    ] = None,
-    resume: Annotated[
-        bool, Option("--resume", help="Keep the results in OUTPUT that have the same inputs, and compute the others.")
-    ] = False,
+    output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
+    resume: Annotated[bool, Option("--resume", help=_RESUME)] = False,
     plot: Annotated[Path | None, Option(help="Folder for a plot of each protocol (.svg).")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
@@ -86,8 +78,8 @@ def evaluate(
                 seeds=range(seeds),
                 jobs=jobs,
                 advance=advance,
-                previous=previous,
-                keep=functools.partial(TaskReport.save, path=files[1]) if files else None,
+                previous_reports=previous,
+                on_report=functools.partial(TaskReport.save, path=files[1]) if files else None,
             )
         if few := report.warning(name):
             common.warn(few)

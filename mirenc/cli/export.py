@@ -18,22 +18,15 @@ if TYPE_CHECKING:
     from mirenc.base.arrays import Float64
     from mirenc.decide.task_head import TaskHead
 
+_WHAT = "A head, such as vectorization.look_ahead, a model, or a folder."
+_C = "Write a head as NAME.c, and NAME_test.c, which compares its answers with Python's."
+_ONNX = "Write a model as NAME.text.onnx and NAME.graph.onnx."
+
 
 def export(
-    what: Annotated[
-        str, Argument(metavar="HEAD|MODEL", help="A head, such as vectorization.look_ahead, a model, or a folder.")
-    ],
-    c: Annotated[
-        Path | None,
-        Option(
-            "--c",
-            metavar="FOLDER",
-            help="Write a head as NAME.c, and NAME_test.c, which compares its answers with Python's.",
-        ),
-    ] = None,
-    onnx: Annotated[
-        Path | None, Option("--onnx", metavar="FOLDER", help="Write a model as NAME.text.onnx and NAME.graph.onnx.")
-    ] = None,
+    what: Annotated[str, Argument(metavar="HEAD|MODEL", help=_WHAT)],
+    c: Annotated[Path | None, Option("--c", metavar="FOLDER", help=_C)] = None,
+    onnx: Annotated[Path | None, Option("--onnx", metavar="FOLDER", help=_ONNX)] = None,
 ) -> None:
     """Write a head as one file of C99 without dependencies, or the encoders of a model as ONNX.
 

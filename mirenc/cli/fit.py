@@ -19,35 +19,24 @@ _ROWS = (
     "What a head for TASK sees of the code: text or graph (vectors of one encoder), both, both_histogram (also counts "
 )
 _ROWS += "of opcodes), look_ahead (features of the loop compiled with each setting), look_ahead_both. [default: both]"
+_TASK = "A table of labels (.csv, .tsv, .parquet), or the name of a task."
+_GROUP = "Column that names the group of each row. [default: group, else file]"
+_KIND = "What the labels are. [default: classes for text, and for up to ten different whole numbers]"
+_LOG = "Fit log(1 + label). [default: on if no label is negative, and the 90th percentile of the labels is above 10 "
+_LOG += "and also above ten times their 10th percentile]"
+_COMMANDS = "compile_commands.json with the flags of the sources."
 
 
 @common.reads
 def fit(
-    task: Annotated[
-        str | None,
-        Argument(metavar="LABELS|TASK", help="A table of labels (.csv, .tsv, .parquet), or the name of a task."),
-    ] = None,
+    task: Annotated[str | None, Argument(metavar="LABELS|TASK", help=_TASK)] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.")] = None,
     label: Annotated[str, Option(metavar="COLUMN", help="Column of the labels. [default: label]")] = "",
-    group: Annotated[
-        str, Option(metavar="COLUMN", help="Column that names the group of each row. [default: group, else file]")
-    ] = "",
-    kind: Annotated[
-        Literal["classes", "numbers"] | None,
-        Option(help="What the labels are. [default: classes for text, and for up to ten different whole numbers]"),
-    ] = None,
-    log: Annotated[
-        bool | None,
-        Option(
-            help="Fit log(1 + label). [default: on if no label is negative, and the 90th percentile of the labels "
-            "is above 10 and also above ten times their 10th percentile]"
-        ),
-    ] = None,
+    group: Annotated[str, Option(metavar="COLUMN", help=_GROUP)] = "",
+    kind: Annotated[Literal["classes", "numbers"] | None, Option(help=_KIND)] = None,
+    log: Annotated[bool | None, Option(help=_LOG)] = None,
     form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} auto: plain. [default: auto]")] = None,
-    commands: Annotated[
-        Path | None,
-        Option("--commands", "-p", metavar="FILE", help="compile_commands.json with the flags of the sources."),
-    ] = None,
+    commands: Annotated[Path | None, Option("--commands", "-p", metavar="FILE", help=_COMMANDS)] = None,
     as_json: Annotated[bool, Option("--json", help="For LABELS: print the test results as JSON.")] = False,
     task_file: common.TaskFile = None,
     data: common.Data = None,
@@ -97,7 +86,9 @@ def fit(
     common.check_folders(output)
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be trained on features (--row) {row!r}; available: {', '.join(HEAD_ROWS)}")
-    head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
+    samples = load_data(problem, data, variant, ir_dir)
+    common.say(f"training a head on {len(samples)} samples of {problem.name}, and testing it on groups held out")
+    head = fit_head(problem, samples, load(model), variant=variant, row=row, progress=True)
     common.say(describe_worth(head))
     common.say(f"wrote {head.save(output)}")
 
@@ -110,6 +101,7 @@ def _fit_labels(
 
     common.check_folders(output)
     encoder = load(model, options=options)
+    common.say(f"embedding the code of {table}; then a head is trained on it, and tested on groups held out")
     report = fit_labels(table, encoder, progress=True, **chosen)
     if output is not None:
         report.head.save(output)

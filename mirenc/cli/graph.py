@@ -7,17 +7,15 @@ from typer import Option
 
 from mirenc.cli import common
 
+_OUTPUT = "File for the graph: .dot, .json or .npz. [default: JSON on stdout]"
+_NORMALISATION = "locals: write % for every name of a local value, and leave out attributes. none: keep both."
+
 
 @common.reads
 def graph(
     file: common.Input,
-    output: Annotated[
-        str | None, Option("--output", "-o", help="File for the graph: .dot, .json or .npz. [default: JSON on stdout]")
-    ] = None,
-    normalisation: Annotated[
-        Literal["none", "locals"],
-        Option(help="locals: write % for every name of a local value, and leave out attributes. none: keep both."),
-    ] = "locals",
+    output: Annotated[str | None, Option("--output", "-o", help=_OUTPUT)] = None,
+    normalisation: Annotated[Literal["none", "locals"], Option(help=_NORMALISATION)] = "locals",
     *,
     options: common.Reading,
 ) -> None:

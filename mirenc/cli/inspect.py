@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from mirenc.llvm import IRModule
 
 _NAMES = 12  # of deleted functions, in text
+_STATEMENTS = "How many statements are shown; 0 for all."
 
 
 @common.reads
 def inspect(
     file: common.Input,
-    statements: Annotated[
-        int, Option("--statements", "-n", help="How many statements are shown; 0 for all.", min=0)
-    ] = 20,
+    statements: Annotated[int, Option("--statements", "-n", help=_STATEMENTS, min=0)] = 20,
     function: common.Function = None,
     form: Annotated[common.FormChoice, Option(help=f"{common.FORM_HELP} auto: plain.")] = "plain",
     loops: Annotated[bool, Option("--loops", help="List the loops instead of the statements.")] = False,

@@ -33,11 +33,12 @@ def label(
     compiler: Annotated[str | None, Option(help="The clang that compiles sources. [default: clang-19]")] = None,
     cflags: common.CFlags = "",
 ) -> None:
-    """Compile functions and modules at every level and under every pass list, and record exact sizes.
+    """Compile functions and modules at every level and under every pass list, and record sizes in bytes.
 
-    The table has the labels for the tasks pass_list, size_after, oz_benefit and pass_fires (see `mirenc tasks`). Use it
-    with `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed, so the same command
-    gives the same table anywhere. After Ctrl-C the same command goes on. --budget starts once all sources are compiled.
+    Sizes are exact: bytes of machine code (code_bytes), and instructions of IR. The table has the labels for the tasks
+    pass_list, size_after, oz_benefit and pass_fires (see `mirenc tasks`). Use it with `mirenc evaluate TASK --data
+    FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed, so the same command gives the same table anywhere.
+    After Ctrl-C the same command goes on. --budget starts once all sources are compiled.
 
     mirenc label src -o table --lists 5
     mirenc label foo.ll bar.ll -o small --lists 5
@@ -95,7 +96,9 @@ def _say_labelled(table: CompiledTable) -> None:
     runs = ", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"
     common.say(f"runs of pass lists: {runs}")
     if winners := record["winners"]:
-        common.say(f"a list beats -Oz for {winners['better_than_oz']} functions and modules")
+        common.say(
+            f"a list makes {winners['better_than_oz']} functions and modules smaller (bytes of code) than -Oz does"
+        )
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
         problem = "minsize made no function or module smaller, so -Oz is a weak baseline in this table"

@@ -10,18 +10,16 @@ from typer import Option
 
 from mirenc.cli import common
 
+_LEVEL = "What each point is. [default: the level of the vectors; function for a folder]"
+_MOST = "Draw at most this number of points, a sample that is the same each time."
+
 
 @common.reads
 def map(
     index: common.Index,
     output: Annotated[Path, Option("--output", "-o", metavar="FILE.html", help="Write the page here.")],
-    level: Annotated[
-        common.LevelName | None,
-        Option("--level", "-l", help="What each point is. [default: the level of the vectors; function for a folder]"),
-    ] = None,
-    most: Annotated[
-        int, Option(help="Draw at most this number of points, a sample that is the same each time.", min=2)
-    ] = 5000,
+    level: Annotated[common.LevelName | None, Option("--level", "-l", help=_LEVEL)] = None,
+    most: Annotated[int, Option(help=_MOST, min=2)] = 5000,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,

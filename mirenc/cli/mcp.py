@@ -30,13 +30,11 @@ _COMPILE = (
     "Also read sources and compile_commands.json. This runs a compiler with the flags of the project, and sources may "
     "include files outside of the folders."
 )
+_FOLDERS = "Folders of IR and bitcode. The tools search these and read nothing else."
 
 
 def mcp(
-    folders: Annotated[
-        list[Path],
-        Argument(metavar="FOLDER", help="Folders of IR and bitcode. The tools search these and read nothing else."),
-    ],
+    folders: Annotated[list[Path], Argument(metavar="FOLDER", help=_FOLDERS)],
     index: Annotated[Path | None, Option(metavar="FILE", help=_INDEX)] = None,
     compiles: Annotated[bool, Option("--compile", help=_COMPILE)] = False,
 ) -> None:

@@ -19,34 +19,27 @@ if TYPE_CHECKING:
     from mirenc.tools.measure.timed import TimedRun
 
 _SOURCES = "Kernels of your own, NAME.c with NAME.driver.c beside it. [default: the kernels that come with mirenc]"
+_COUNT = "How many of mirenc's kernels to measure. [default: as the task says]"
+_PART = "Instruction set or device to measure on, such as avx2. Can be repeated. [default: all there are]"
+_ROUNDS = "Rounds of timing for each sample; a noisy one gets up to four times as many."
+_COMPILE_ONLY = "Build every variant and time none, for a machine that is busy now."
+_COMPILER = "The compiler that builds the variants. [default: the first suitable one on PATH]"
+_CFLAGS = "Compiler flags for every variant, such as --cflags='-Iinclude'."
 
 
 def measure(
     task: Annotated[str, Argument(metavar="TASK", help="A task whose kernels are timed (`mirenc tasks`).")],
     sources: Annotated[list[Path] | None, Argument(metavar="SOURCE", help=_SOURCES)] = None,
     output: common.TableFolder = None,
-    count: Annotated[
-        int | None, Option(help="How many of mirenc's kernels to measure. [default: as the task says]", min=1)
-    ] = None,
+    count: Annotated[int | None, Option(help=_COUNT, min=1)] = None,
     seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
-    part: Annotated[
-        list[str] | None,
-        Option(help="Instruction set or device to measure on, such as avx2. Can be repeated. [default: all there are]"),
-    ] = None,
+    part: Annotated[list[str] | None, Option(help=_PART)] = None,
     budget: common.Budget = None,
-    rounds: Annotated[
-        int, Option(help="Rounds of timing for each sample; a noisy one gets up to four times as many.", min=4)
-    ] = 12,
-    compile_only: Annotated[
-        bool, Option("--compile-only", help="Build every variant and time none, for a machine that is busy now.")
-    ] = False,
+    rounds: Annotated[int, Option(help=_ROUNDS, min=4)] = 12,
+    compile_only: Annotated[bool, Option("--compile-only", help=_COMPILE_ONLY)] = False,
     jobs: common.Jobs = None,
-    compiler: Annotated[
-        str | None, Option(help="The compiler that builds the variants. [default: the first suitable one on PATH]")
-    ] = None,
-    cflags: Annotated[
-        str, Option("--cflags", help="Compiler flags for every variant, such as --cflags='-Iinclude'.")
-    ] = "",
+    compiler: Annotated[str | None, Option(help=_COMPILER)] = None,
+    cflags: Annotated[str, Option("--cflags", help=_CFLAGS)] = "",
 ) -> None:
     """Build a task's kernels with every setting that the task chooses among, check their outputs, and time them here.
 

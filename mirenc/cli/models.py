@@ -13,6 +13,11 @@ from mirenc.cli import common
 app = typer.Typer(help="List, show, verify, fetch, publish, evaluate and adapt models.", no_args_is_help=True)
 
 Name = Annotated[str | None, Argument(help="Model name or folder, or ORG/NAME on a hub. [default: mirenc-fast]")]
+_NAME = "Model on a hub. REVISION is a commit, tag or branch."
+_IR = "Folder with .ll or .bc files; each folder directly below it is one project. With PROJECT/O0/x.ll and "
+_IR += "PROJECT/O2/x.ll, finding functions across these levels is measured, too."
+_PAIRS = "Treat files whose paths differ only in an optimisation level (O0/x.ll and O2/x.ll, x.O0.ll and x.O2.ll) as "
+_PAIRS += "the same program. The map then suppresses differences that come from the level."
 
 
 @app.command("list")
@@ -74,9 +79,7 @@ def verify(name: Name = None) -> None:
 
 @app.command()
 def fetch(
-    name: Annotated[
-        str, Argument(metavar="ORG/NAME[@REVISION]", help="Model on a hub. REVISION is a commit, tag or branch.")
-    ],
+    name: Annotated[str, Argument(metavar="ORG/NAME[@REVISION]", help=_NAME)],
 ) -> None:
     """Fetch a model from a hub into huggingface_hub's cache, check it, and print the name that pins it.
 
@@ -119,16 +122,7 @@ def publish(
 @common.reads_ir
 def evaluate(
     model: Annotated[str, Argument(metavar="MODEL", help="Model name or folder.")],
-    ir: Annotated[
-        Path,
-        Option(
-            "--ir",
-            help="Folder with .ll or .bc files; each folder directly below it is one project. With PROJECT/O0/x.ll and "
-            "PROJECT/O2/x.ll, finding functions across these levels is measured, too.",
-            exists=True,
-            file_okay=False,
-        ),
-    ],
+    ir: Annotated[Path, Option("--ir", help=_IR, exists=True, file_okay=False)],
     as_json: common.JSON = False,
     *,
     options: common.Reading,
@@ -171,14 +165,7 @@ def adapt(
     inputs: common.Inputs,
     name: Annotated[str, Option("--name", "-n", help="Name for the map.")],
     model: common.SearchModel = None,
-    pairs: Annotated[
-        bool,
-        Option(
-            "--pairs",
-            help="Treat files whose paths differ only in an optimisation level (O0/x.ll and O2/x.ll, x.O0.ll and "
-            "x.O2.ll) as the same program. The map then suppresses differences that come from the level.",
-        ),
-    ] = False,
+    pairs: Annotated[bool, Option("--pairs", help=_PAIRS)] = False,
     level: Annotated[Literal["module", "function"], Option("--level", "-l", help="What will be searched.")] = "module",
     hide_names: common.HideNames = False,
     *,

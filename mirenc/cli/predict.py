@@ -27,42 +27,28 @@ _INPUTS += "if you use --task-file. Then IR or source files, folders of either, 
 _VARIANT = "Shipped head, such as amd (`mirenc tasks`). [default: the first; in task block_size, h200 for CUDA]"
 _LEVEL = "Answer for each function or for the module, in tasks that can do either. [default: function]"
 _OUTPUT = "Write the answers to a file, too: LLVM's remarks (.opt.yaml) or SARIF (.sarif). Can be repeated."
+_CONTEXT = "What the task needs besides the code, such as transfer=1048576,wgsize=128; `mirenc tasks` lists it. Can be "
+_CONTEXT += "repeated."
+_FUNCTION = "Answer for this function or kernel only."
+_RESTRICT = "Only for task block_size: write the best shapes as a Kernel Tuner restriction."
+_LOOK_AHEAD = "Only for task vectorization: compile each loop with every setting, and pass features of the results to "
+_LOOK_AHEAD += "the head. [default: on for loops that LLVM can vectorise, in functions of up to 1000 instructions]"
+_APPLY = "Write copies of the sources, with the answers in them as pragmas."
 
 
 @common.reads
 def predict(
     inputs: Annotated[list[str] | None, Argument(metavar="TASK|HEAD INPUT...", help=_INPUTS)] = None,
-    context: Annotated[
-        list[str] | None,
-        Option(
-            "--context",
-            "-c",
-            help="What the task needs besides the code, such as transfer=1048576,wgsize=128; `mirenc tasks` lists it. "
-            "Can be repeated.",
-        ),
-    ] = None,
+    context: Annotated[list[str] | None, Option("--context", "-c", help=_CONTEXT)] = None,
     head: Annotated[Path | None, Option(help="Folder of a head for TASK (`mirenc fit`). [default: shipped]")] = None,
     task_file: common.TaskFile = None,
     variant: Annotated[str, Option(help=_VARIANT)] = "",
-    function: Annotated[
-        str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
-    ] = None,
+    function: Annotated[str | None, Option("--function", "--kernel", help=_FUNCTION)] = None,
     level: Annotated[str, Option("--level", "-l", help=_LEVEL)] = "",
-    restrict: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="Only for task block_size: write the best shapes as a Kernel Tuner restriction."),
-    ] = None,
-    look_ahead: Annotated[
-        bool | None,
-        Option(
-            help="Only for task vectorization: compile each loop with every setting, and pass features of the results "
-            "to the head. [default: on for loops that LLVM can vectorise, in functions of up to 1000 instructions]"
-        ),
-    ] = None,
+    restrict: Annotated[Path | None, Option(metavar="FILE", help=_RESTRICT)] = None,
+    look_ahead: Annotated[bool | None, Option(help=_LOOK_AHEAD)] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
-    apply: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Write copies of the sources, with the answers in them as pragmas.")
-    ] = None,
+    apply: Annotated[Path | None, Option(metavar="FOLDER", help=_APPLY)] = None,
     output: Annotated[list[Path] | None, Option("--output", "-o", metavar="FILE", help=_OUTPUT)] = None,
     model: common.Model = None,
     *,
@@ -102,7 +88,7 @@ def predict(
     trained = _head(task, head, variant, look_ahead)
     task.check_level(level)
     if look_ahead is None and isinstance(task, LoopTask) and head is None:
-        trained = replace(trained, quick=_head(task, None, variant, False))
+        trained = replace(trained, head_for_large=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names, options)
     if restrict is not None:
@@ -118,8 +104,8 @@ def predict(
             return function is not None and is_called(function, region.symbol, region.function)
 
         refused: list[TaskError] = []
-        region_filter = has_name if function else None
-        predictions = trained.predict(file, features, level=level, wanted=region_filter, refused=refused.append)
+        chosen = has_name if function else None
+        predictions = trained.predict(file, features, level=level, region_filter=chosen, on_refused=refused.append)
         if not predictions and not refused:
             available = ", ".join(functions) or "none"
             raise TaskError(f"{file.name}: nothing to decide about in {function!r}; there are answers for {available}")

@@ -14,58 +14,69 @@ from mirenc.base.errors import ConfigError, needs
 from mirenc.cli import common
 
 if TYPE_CHECKING:
-    from mirenc.pretrain.trainer import StepReport
+    from mirenc.pretrain.config import PretrainConfig
+    from mirenc.pretrain.trainer import StepReport, Trainer
 
 _SILENCE = 60.0  # seconds of training between two lines of a log
+_CONFIG = "TOML file such as pretrain/tiny.toml. The documentation of PretrainConfig lists every setting."
+_IR = "Folder of the IR that CORPUS was built from. With it, function retrieval is evaluated, too."
+_MAPS = "TOML file that names the code on which whitening maps (corrections of vectors for search) are fitted; see "
+_MAPS += "MapsConfig. [default: they are fitted on CORPUS]"
 
 
 def pretrain(
-    config: Annotated[
-        Path,
-        Argument(help="TOML file such as pretrain/tiny.toml. The documentation of PretrainConfig lists every setting."),
-    ],
+    config: Annotated[Path, Argument(help=_CONFIG)],
     corpus: Annotated[Path, Option("--corpus", "-c", help="Folder that `mirenc corpus build` wrote.")],
     output: Annotated[Path, Option("--output", "-o", help="Folder for checkpoints and the model.")],
     name: Annotated[str, Option(help="Name of the model.")] = "my-model",
     resume: Annotated[bool, Option("--resume", help="Continue from the checkpoint in OUTPUT.")] = False,
-    ir: Annotated[
-        Path | None,
-        Option(help="Folder of the IR that CORPUS was built from. With it, function retrieval is evaluated, too."),
-    ] = None,
-    maps: Annotated[
-        Path | None,
-        Option(
-            help="TOML file that names the code on which whitening maps (corrections of vectors for search) are "
-            "fitted; see MapsConfig. [default: they are fitted on CORPUS]"
-        ),
-    ] = None,
+    ir: Annotated[Path | None, Option(help=_IR)] = None,
+    maps: Annotated[Path | None, Option(help=_MAPS)] = None,
 ) -> None:
     """Pre-train a model on a corpus, evaluate it on held-out projects, and package it.
 
     The stages learn to predict masked tokens (mlm), hidden edges (gae), whether a text and a graph belong together
-    (igm), a compiler's results, such as sizes (compiler), and which functions come from one source (contrast).
+    (igm), and which functions come from one source (contrast).
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
 
     mirenc pretrain tiny.toml --corpus corpus -o run
     mirenc pretrain tiny.toml --corpus corpus -o run --resume
     """
+    from mirenc.pretrain.config import PretrainConfig
+
+    with needs("train", "pre-training needs more packages"):
+        from mirenc.pretrain.trainer import Trainer
+    run(PretrainConfig, Trainer, config, corpus, output, name=name, resume=resume, ir=ir, maps=maps)
+
+
+def run(
+    configuration: type[PretrainConfig],
+    trainer_of: type[Trainer],
+    config: Path,
+    corpus: Path,
+    output: Path,
+    *,
+    name: str,
+    resume: bool,
+    ir: Path | None,
+    maps: Path | None,
+) -> None:
+    """What ``mirenc pretrain`` does, for a recipe with a trainer of its own as well."""
     from mirenc.base.config import load_toml
-    from mirenc.pretrain.config import MapsConfig, PretrainConfig
+    from mirenc.pretrain.config import MapsConfig
+    from mirenc.pretrain.corpus.store import Corpus
+    from mirenc.pretrain.package import package
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
         raise ConfigError(f"{name!r} cannot name a folder in {output}. Give --name letters, digits, - and _")
-    settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
+    settings = configuration.from_dict(load_toml(config), where=str(config))
     fitted_on = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
     # Told now, not after hours of training.
     for domain in fitted_on.domains if fitted_on is not None else ():
         if not Path(domain.folder).is_dir():
             raise ConfigError(f"{maps}: domain {domain.folder}: no such folder. Give a folder of IR or of a corpus")
-    with needs("train", "pre-training needs more packages"):
-        from mirenc.pretrain.corpus.store import Corpus
-        from mirenc.pretrain.package import package
-        from mirenc.pretrain.trainer import Trainer
-    trainer = Trainer(settings, Corpus.load(corpus), output)
+    trainer = trainer_of(settings, Corpus.load(corpus), output)
     steps = sum(stage.steps for stage in trainer.stages.values())
     with common.progress("training", steps, show=trainer.processes.first) as advance:
         shown, unsaid = 0, 0.0

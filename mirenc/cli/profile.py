@@ -26,6 +26,11 @@ TITLES = {
     "branch_probability": "where a branch goes",
     "trip_count": "how often a loop's head runs each time the loop is entered",
 }
+_INPUTS = "IR or sources, folders of either, compile_commands.json, or - for stdin."
+_COUNTS = "Counts of a program built with -fprofile-generate, in text form (`llvm-profdata merge -text`), or samples "
+_COUNTS += "by source line (`llvm-profdata merge --sample -text`)."
+_OUTPUT = "Write the IR of one file with !prof (.ll), or the answers as LLVM's remarks (.opt.yaml) or SARIF (.sarif). "
+_OUTPUT += "Can be repeated."
 
 
 class _Answer(NamedTuple):
@@ -41,28 +46,9 @@ class _Answer(NamedTuple):
 
 @common.reads
 def profile(
-    inputs: Annotated[
-        list[str] | None,
-        Argument(metavar="INPUT...", help="IR or sources, folders of either, compile_commands.json, or - for stdin."),
-    ] = None,
-    counts: Annotated[
-        Path | None,
-        Option(
-            metavar="PROFILE",
-            help="Counts of a program built with -fprofile-generate, in text form (`llvm-profdata merge -text`), or "
-            "samples by source line (`llvm-profdata merge --sample -text`).",
-        ),
-    ] = None,
-    output: Annotated[
-        list[Path] | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the IR of one file with !prof (.ll), or the answers as LLVM's remarks (.opt.yaml) or SARIF "
-            "(.sarif). Can be repeated.",
-        ),
-    ] = None,
+    inputs: Annotated[list[str] | None, Argument(metavar="INPUT...", help=_INPUTS)] = None,
+    counts: Annotated[Path | None, Option(metavar="PROFILE", help=_COUNTS)] = None,
+    output: Annotated[list[Path] | None, Option("--output", "-o", metavar="FILE", help=_OUTPUT)] = None,
     function: Annotated[str | None, Option(help="Answer for this function only.")] = None,
     head: Annotated[Path | None, Option(help="Folder of a profile head. [default: the shipped one]")] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
@@ -158,7 +144,7 @@ def _with_profile(
     if run is not None and loaded.kind != "text":
         raise IRFileError(f"{loaded.name}: counts need IR in text form. Type: llvm-dis {loaded.name}")
     original, loops = loaded.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
-    weights = dict(predicted_weights(prediction.block[~loops], prediction.first[~loops]))
+    weights = dict(predicted_weights(prediction.block[~loops], prediction.first_probability[~loops]))
     entries, summary = {}, ""
     if run is not None:
         shares = prediction.shares(module)
@@ -189,7 +175,7 @@ def _branches(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
     functions = {
         block: one for one in module.defined_functions for block in range(one.header.first_block, one.header.last_block)
     }
-    for block, first in zip(prediction.block.tolist(), prediction.first.tolist(), strict=True):
+    for block, first in zip(prediction.block.tolist(), prediction.first_probability.tolist(), strict=True):
         function, row = functions[block], int(arrays.block_start[block + 1]) - 1
         successors = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
         chances = {block_name(module, to): chance for to, chance in zip(successors, (first, 1 - first), strict=True)}
@@ -210,8 +196,8 @@ def _loops(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
 
     estimates, means = estimated_trip_counts(module), mean_executions(module).tolist()
     for row, loop in enumerate(regions_of(module, "loop").regions):
-        constant = int(prediction.constant[row])
-        chances = dict(zip(TRIP_CLASSES, prediction.chances[row].tolist(), strict=True))
+        constant = int(prediction.constant_count[row])
+        chances = dict(zip(TRIP_CLASSES, prediction.class_probabilities[row].tolist(), strict=True))
         ranked = sorted(chances.items(), key=lambda item: -item[1])
         likely = ", ".join(f"{name}: {100 * chance:.0f} %" for name, chance in ranked if chance >= 0.05)
         known: float

@@ -28,6 +28,7 @@ _RERANKED = "[default: on for functions, off with --approximate]"
 _APPROXIMATE = "Search INDEX, a .parquet file, approximately: by an HNSW graph that is stored in the same folder."
 _RIVALS = 4  # nearest rows among which one should be no copy of the first
 _OUTPUT = "Also write the results to a file: .json, .jsonl (a line for each query file), .csv (a line for each result)."
+_LEVEL = "What is searched. [default: the level of the vectors; module for a folder]"
 
 
 @common.reads
@@ -35,10 +36,7 @@ def search(
     queries: Annotated[list[str], Argument(metavar="QUERY", help=_QUERY)],
     index: common.Index,
     k: Annotated[int, Option("-k", help="How many results to show.", min=1)] = 10,
-    level: Annotated[
-        common.LevelName | None,
-        Option("--level", "-l", help="What is searched. [default: the level of the vectors; module for a folder]"),
-    ] = None,
+    level: Annotated[common.LevelName | None, Option("--level", "-l", help=_LEVEL)] = None,
     function: Annotated[str | None, Option("--function", "-f", metavar="REGEX", help=_FUNCTION)] = None,
     output: Annotated[
         list[Path] | None, Option("--output", "-o", metavar="FILE", help=f"{_OUTPUT} Can be repeated.")

@@ -16,6 +16,7 @@ from mirenc.base.writing import only_one
 from mirenc.cli import common
 
 app = typer.Typer(no_args_is_help=True)
+_FOLDER = "Folder for the compiler and the decisions that it found."
 
 
 @app.callback()
@@ -25,9 +26,7 @@ def _() -> None:
 
 @app.command()
 def inliner(
-    folder: Annotated[
-        Path, Argument(metavar="FOLDER", help="Folder for the compiler and the decisions that it found.")
-    ],
+    folder: Annotated[Path, Argument(metavar="FOLDER", help=_FOLDER)],
     command: Annotated[list[str], Argument(metavar="-- COMMAND...", help="The build, for example -- make -j2.")],
     lists: Annotated[int, Option("--lists", "-k", help="How many pass lists are tried for each source.", min=1)] = 7,
     budget: Annotated[int, Option(help="Total number of compilations for each source.", min=1)] = 20,

@@ -106,8 +106,8 @@ def ir_files(
 
 def engine_of(options: ReadOptions) -> tuple[Engine, str]:
     """The LLVM that runs, and the level: -Oz, or -O2 of functions marked minsize by llvmlite's LLVM."""
-    from mirenc.llvm.passes import EmbeddedEngine, find_engine
-    from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.find_llvm import EmbeddedEngine, find_engine
+    from mirenc.llvm.passes.pass_lists import level
 
     limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
     try:
@@ -134,7 +134,7 @@ def sizes_table(
     """
     from mirenc.llvm.analysis.regions import regions_of
     from mirenc.llvm.ir.functions import Linker, linkages_of, object_name
-    from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.pass_lists import level
     from mirenc.llvm.passes.size_after_passes import CODEGEN
     from mirenc.tools.suggest import read_code
 

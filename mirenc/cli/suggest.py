@@ -25,6 +25,8 @@ _OUTPUT = "With --try: write the smallest module as bitcode (.bc), text (.ll) or
 _COUNT = "How many learned pass lists to take; six lists made by hand always follow."
 _BUDGET = "With --inline: total number of compilations. [default: 20 more than -Oz and the lists need]"
 _INLINING = 20  # compilations for inlining, beside those for lists
+_HEAD = "Folder of a head (`mirenc fit pass_list`). [default: the shipped one]"
+_INLINE = "With --try: then try other inlining decisions with the best list."
 
 
 @common.reads
@@ -32,13 +34,9 @@ def suggest(
     file: Annotated[str, Argument(metavar="INPUT", help="C, C++, or IR on which no pass has run; - is IR on stdin.")],
     count: Annotated[int, Option("--lists", "-k", help=_COUNT, min=1)] = 10,
     function: Annotated[str | None, Option(help="Extract this function and compile it alone.")] = None,
-    head: Annotated[
-        Path | None, Option(help="Folder of a head (`mirenc fit pass_list`). [default: the shipped one]")
-    ] = None,
+    head: Annotated[Path | None, Option(help=_HEAD)] = None,
     attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
-    inline: Annotated[
-        bool, Option("--inline", help="With --try: then try other inlining decisions with the best list.")
-    ] = False,
+    inline: Annotated[bool, Option("--inline", help=_INLINE)] = False,
     budget: Annotated[int | None, Option(help=_BUDGET, min=1)] = None,
     output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
     as_json: common.JSON = False,
@@ -75,7 +73,7 @@ def suggest(
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
     from mirenc.llvm.passes.find_llvm import SharedEngine, find_engine, major_of
-    from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.pass_lists import level
     from mirenc.llvm.passes.size_after_passes import CHECKED
     from mirenc.tools.inline import try_inlining
     from mirenc.tools.suggest import TASK, fixed_lists, read_code, try_lists

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mirenc.model.tokenizer import IRTokenizer
 
 app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
+_VOCAB_SIZE = "Size of the vocabulary, special tokens included."
+_NORMALISATION = "locals: write % for every name of a local value, and leave out attributes. none: keep both."
 
 
 def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[str], common.Failures]:
@@ -32,14 +34,9 @@ def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[st
 def train(
     inputs: common.Inputs,
     output: Annotated[Path, Option("--output", "-o", help="File for the tokenizer, such as tokenizer.json.")],
-    vocab_size: Annotated[
-        int, Option(help="Size of the vocabulary, special tokens included.", min=256, max=65535)
-    ] = 4096,
+    vocab_size: Annotated[int, Option(help=_VOCAB_SIZE, min=256, max=65535)] = 4096,
     max_length: Annotated[int, Option(help="Cut statements after this number of tokens.", min=8, max=512)] = 64,
-    normalisation: Annotated[
-        Literal["none", "locals"],
-        Option(help="locals: write % for every name of a local value, and leave out attributes. none: keep both."),
-    ] = "locals",
+    normalisation: Annotated[Literal["none", "locals"], Option(help=_NORMALISATION)] = "locals",
     *,
     options: common.Reading,
 ) -> None:

@@ -21,33 +21,24 @@ if TYPE_CHECKING:
 
 _PASS_LIST = "pass_list"
 _TASKS = ("vectorization", "openmp", _PASS_LIST)
+_SOURCES = "Tune only what is in these sources. [default: all that the run executes]"
+_BUILD = "Command that builds the program, with $CC or the clang on PATH. [required]"
+_RUN = "Command that runs the program; its time is measured. [required]"
+_CHECK = "Command whose output must stay the same. [default: that of --run]"
+_OUTPUT = "Folder for a report, and a patch or script. [required]"
+_LOOPS = "How many loops, or files for pass_list, are tuned, the hottest first."
 
 
 @common.reads
 def tune(
     ctx: typer.Context,
     task: Annotated[str, Argument(metavar="TASK", help=f"{', '.join(_TASKS[:-1])} or {_TASKS[-1]}.")],
-    sources: Annotated[
-        list[Path] | None,
-        Argument(metavar="SOURCE", help="Tune only what is in these sources. [default: all that the run executes]"),
-    ] = None,
-    build: Annotated[
-        str,
-        Option(metavar="COMMAND", help="Command that builds the program, with $CC or the clang on PATH. [required]"),
-    ] = "",
-    run: Annotated[
-        str, Option(metavar="COMMAND", help="Command that runs the program; its time is measured. [required]")
-    ] = "",
-    check: Annotated[
-        str, Option(metavar="COMMAND", help="Command whose output must stay the same. [default: that of --run]")
-    ] = "",
-    output: Annotated[
-        Path | None,
-        Option("--output", "-o", metavar="FOLDER", help="Folder for a report, and a patch or script. [required]"),
-    ] = None,
-    loops: Annotated[
-        int, Option(help="How many loops, or files for pass_list, are tuned, the hottest first.", min=1)
-    ] = 8,
+    sources: Annotated[list[Path] | None, Argument(metavar="SOURCE", help=_SOURCES)] = None,
+    build: Annotated[str, Option(metavar="COMMAND", help=_BUILD)] = "",
+    run: Annotated[str, Option(metavar="COMMAND", help=_RUN)] = "",
+    check: Annotated[str, Option(metavar="COMMAND", help=_CHECK)] = "",
+    output: Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help=_OUTPUT)] = None,
+    loops: Annotated[int, Option(help=_LOOPS, min=1)] = 8,
     tries: Annotated[int, Option(help="How many settings of the head are tried for each loop or file.", min=1)] = 3,
     rounds: Annotated[int, Option(help="Rounds of timing in a comparison.", min=4)] = 12,
     budget: common.Budget = None,
@@ -107,7 +98,7 @@ def tune(
                 tuning.go(advance)
         write_report(tuning)
     typer.echo(summary(tuning))
-    if tuning.kept:
+    if tuning.kept_settings:
         typer.echo(f"to use the result, type: {case.take_over(output, PATCH)}")
     common.say(f"wrote {output / TEXT}")
 

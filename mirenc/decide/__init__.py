@@ -3,9 +3,9 @@
 Names are imported when first used, as in `mirenc`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from mirenc.base.lazy_names import lazy_names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mirenc.decide.context import Context as Context, Feature as Feature
     from mirenc.decide.custom_head import CustomAnswer as CustomAnswer, CustomHead as CustomHead
@@ -85,16 +85,8 @@ _NAMES = {
     "task_data": "TaskData",
     "task_head": "TaskHead",
 }
-_HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
+__getattr__, _HOME = lazy_names(__name__, {f"{__name__}.{module}": names for module, names in _NAMES.items()})
 __all__ = [*_HOME]
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -18,6 +18,7 @@ from mirenc.decide.features.find_function import find_function
 from mirenc.decide.reach import Reach
 from mirenc.encoder import Encoder, load
 from mirenc.llvm import Region
+from mirenc.llvm.analysis.detect_level import LEVEL_WORDS
 from mirenc.llvm.inputs.input import Input, IRInput, resolve_input
 from mirenc.llvm.passes.optimise import Form
 
@@ -53,6 +54,11 @@ class CustomFacts(BaseModel):
     logarithm: bool = False  # numbers are predicted as log(1 + number)
     error: float = 0.0  # of numbers: 8 of 10 held-out answers were within it, in logarithms if these are predicted
     records: list[HeldOut] = []  # of classes: the surest first
+    built: tuple[str, ...] = ()  # levels that the code was built at (`Region.built`), but for rare ones; (): not known
+    instructions: tuple[int, int] = (0, 2**62)  # of the smallest and the largest sample
+    # Of numbers: the smallest and the largest label; None if so many samples have it that it ends all such numbers.
+    smallest_label: float | None = None
+    largest_label: float | None = None
     figures: dict[str, float]
     code_reach: float
 
@@ -64,6 +70,21 @@ class CustomFacts(BaseModel):
         if self.gain[1] <= 0:
             return f"on groups held out the head was not clearly better than the {self.baseline}"
         return ""
+
+    def beyond(self, region: Region, instructions: int, interval: tuple[float, float] | None, distance: float) -> str:
+        """Where a question lies outside of the training samples, in words; empty: within them."""
+        far = f"unlike the code that the head was trained on (distance {distance:.2f}; above 1 is far)"
+        if distance > 1 and self.built and region.built not in self.built:
+            levels = ", or ".join(LEVEL_WORDS[level] for level in self.built)
+            return f"{far}: that code was built {levels}, this {LEVEL_WORDS[region.built]}. Give code of such a build"
+        fewest, most = self.instructions
+        if not fewest <= instructions <= most:
+            return f"the code that the head was trained on has {fewest} to {most} instructions, and this {instructions}"
+        if interval and self.smallest_label is not None and interval[0] < self.smallest_label:
+            return f"the smallest label in training is {self.smallest_label:.4g}, and the true number may be smaller"
+        if interval and self.largest_label is not None and interval[1] > self.largest_label:
+            return f"the largest label in training is {self.largest_label:.4g}, and the true number may be larger"
+        return far if distance > 1 else ""
 
 
 @dataclass(frozen=True)
@@ -111,13 +132,13 @@ class CustomHead:
         if function is not None:
             rows = range(place := find_function(embedding.regions, function, ir.name), place + 1)
         vectors = embedding.part("both")
-        return [self._answer(embedding.regions[row], vectors[row]) for row in rows]
+        return [self._answer(embedding.regions[row], vectors[row], int(embedding.sizes[row, 2])) for row in rows]
 
     @functools.cached_property
     def _encoder(self) -> Encoder:
         return load(self.facts.model) if self.encoder is None else self.encoder
 
-    def _answer(self, region: Region, vector: Float32) -> CustomAnswer:
+    def _answer(self, region: Region, vector: Float32, instructions: int) -> CustomAnswer:
         facts, features = self.facts, vector.astype(np.float64)[None]
         distance = self.reach.distance(_NO_CONTEXT, scaled(self.head, features)[0].astype(np.float32))
         probability, interval = dict[str, float](), None
@@ -135,10 +156,8 @@ class CustomHead:
             low, high = (number_of(predicted + side * facts.error, facts.logarithm) for side in (-1, 1))
             interval = low, high
             good, why = True, f"8 of 10 held-out answers were within {error_words(facts)}"
-        if facts.doubt:
-            good, why = False, facts.doubt
-        if distance > 1:
-            good, why = False, f"unlike the code that the head was trained on (distance {distance:.2f}; above 1 is far)"
+        if doubt := facts.beyond(region, instructions, interval, distance) or facts.doubt:
+            good, why = False, doubt
         return CustomAnswer(region, value, probability, interval, distance, good, why)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:

@@ -4,6 +4,7 @@ A preference is no probability. So heads are also fitted without each group in t
 with what was measured, and a new answer is reported with the record of those that were as sure (`Evidence`).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import TaskError
+from mirenc.base.progress import progress as progress_bar
 from mirenc.decide.features.feature_matrix import HEAD_ROWS, Features, build_features
 from mirenc.decide.metrics import SLOWDOWN, geometric_mean, group_interval
 from mirenc.decide.prediction import Evidence, Record, Worth
@@ -27,6 +29,7 @@ from mirenc.encoder import Encoder
 _FOLDS = 10
 _MOST_PARTS = 5
 _NEARLY_ALL = 0.9  # share of cells that must be measured for records: a few variants always fail
+Advance = Callable[..., None] | None  # called after each head
 _LEAST_ANSWERS = 20  # held-out answers of a record
 
 
@@ -39,13 +42,14 @@ def fit_head(
     row: str = "both",
     seed: int = 0,
     features: Features | None = None,
+    progress: bool = False,
 ) -> TaskHead:
     """Fit a head to all samples of a task that are not held out, by the same search as in an evaluation.
 
-    ``features`` of the samples are computed if left out. Cross-validation keeps whole groups (`TaskData.group`)
-    together, because the head is for kernels that were not measured: in the search, and for the evidence, for which ten
-    more heads are fitted with groups held out. With a model that a compiler taught, the evidence comes from the head's
-    answers about held-out samples, where there are any.
+    ``features`` of the samples are computed if left out; ``progress`` shows a bar. Cross-validation keeps whole groups
+    (`TaskData.group`) together, because the head is for kernels that were not measured: in the search, and for the
+    evidence, for which ten more heads are fitted with groups held out. With a model that a compiler taught, the
+    evidence comes from the head's answers about held-out samples, where there are any.
 
     Raises TaskError: a row without code features; data of another target or space; all samples held out.
     """
@@ -56,22 +60,27 @@ def fit_head(
     all_data, training = data, np.flatnonzero(~data.held_out)
     data = all_data if len(training) == len(all_data) else all_data.subset(training)
     apart = len(training) < len(all_data) and encoder.files.config.taught is not None
-    all_features = features or build_features(task, all_data if apart else data, [row], encoder)[0]
-    features = all_features
+    if features is None:
+        with progress_bar("embedding", None, show=progress) as advance:
+            (features,) = build_features(task, all_data if apart else data, [row], encoder, advance=advance)
+    all_features = features
     if len(all_features.matrix) == len(all_data):
         features = replace(all_features, matrix=all_features.matrix[training])
     rows = np.arange(len(data))
     target = target_of(data, task.select)
-    head = target.fit_rounded(features, rows, data.group, seed)
-    if apart:
-        evidence = gather_evidence(all_data, target_of(all_data, task.select), all_features, seed, head)
-    else:
-        evidence = gather_evidence(data, target, features, seed)
     chooses, timer, factor = data.target == "costs", None, None
-    if task.seconds and chooses:
-        times = Target(np.log(data.baseline), np.zeros(len(data), dtype=np.int64), data.group, data.kernel, task.select)
-        timer = times.fit_rounded(features, rows, data.group, seed)
-        factor = time_factor(data, times, features, seed)
+    with progress_bar("training heads", None, show=progress) as advance:
+        head = target.fit_rounded(features, rows, data.group, seed)
+        if apart:
+            of_all = target_of(all_data, task.select)
+            evidence = gather_evidence(all_data, of_all, all_features, seed, head, advance=advance)
+        else:
+            evidence = gather_evidence(data, target, features, seed, advance=advance)
+        if task.seconds and chooses:
+            no_labels = np.zeros(len(data), dtype=np.int64)
+            times = Target(np.log(data.baseline), no_labels, data.group, data.kernel, task.select)
+            timer = times.fit_rounded(features, rows, data.group, seed)
+            factor = time_factor(data, times, features, seed, advance=advance)
     return TaskHead(
         head=head,
         task=task,
@@ -81,7 +90,7 @@ def fit_head(
         model_digest=encoder.features_digest,
         data_hash=all_data.content_hash,
         setting_encoder=data.encoder if chooses else None,
-        reach=Reach.of(features.matrix, features.context, data.group),
+        reach=Reach.of(features.matrix, features.context_columns, data.group),
         evidence=evidence,
         machine=data.machine,
         space=data.space if chooses and task.space is None and data.shares_space else None,
@@ -108,7 +117,9 @@ def never_ran(data: TaskData) -> tuple[tuple[Value, ...], ...]:
     return tuple(sorted(offered - ran, key=str))
 
 
-def gather_evidence(data: TaskData, target: Target, features: Features, seed: int, head: Any = None) -> Evidence:
+def gather_evidence(
+    data: TaskData, target: Target, features: Features, seed: int, head: Any = None, *, advance: Advance = None
+) -> Evidence:
     """What held-out answers are worth, beside those of heads without code and of the static rules of the same folds.
 
     They come from heads fitted with groups held out (10 folds at most); or from ``head``, about the samples that are
@@ -121,11 +132,12 @@ def gather_evidence(data: TaskData, target: Target, features: Features, seed: in
     folds = [(np.flatnonzero(~data.held_out), tested)]
     if head is None:
         folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    answers = _held_out(target, features, seed, folds, head)[tested]
+    answers = _held_out(target, features, seed, folds, head, advance=advance)[tested]
     tested_data, no_code = data if head is None else data.subset(tested), None
-    if features.context:
-        context = replace(features, matrix=features.matrix[:, : features.context], settings=None, asked=None)
-        no_code = _held_out(target, context, seed, folds)[tested]
+    if features.context_columns:
+        matrix = features.matrix[:, : features.context_columns]
+        context = replace(features, matrix=matrix, settings=None, question_settings=None)
+        no_code = _held_out(target, context, seed, folds, advance=advance)[tested]
     static = {rule: predicted[tested] for rule, predicted in target.static_rows(folds).items()}
     if isinstance(target, CostTarget):
         rows = np.unique(np.concatenate([training for training, _ in folds]))
@@ -138,20 +150,26 @@ def gather_evidence(data: TaskData, target: Target, features: Features, seed: in
     return _number_evidence(tested_data, target.values[tested], answers, no_code, static)
 
 
-def time_factor(data: TaskData, target: Target, features: Features, seed: int) -> float | None:
+def time_factor(
+    data: TaskData, target: Target, features: Features, seed: int, *, advance: Advance = None
+) -> float | None:
     """The factor that 8 of 10 held-out expected times are within; the target is log seconds. None: one group only."""
     if len(np.unique(data.group)) < 2:
         return None
-    answers = _held_out(target, features, seed, list(cut(data.group, data.labels, _FOLDS, seed)))
+    answers = _held_out(target, features, seed, list(cut(data.group, data.labels, _FOLDS, seed)), advance=advance)
     return float(np.exp(np.percentile(np.abs(answers - target.values), 80)))
 
 
-def _held_out(target: Target, features: Features, seed: int, folds: list[Fold], head: Any = None) -> Float64:
+def _held_out(
+    target: Target, features: Features, seed: int, folds: list[Fold], head: Any = None, *, advance: Any
+) -> Float64:
     """Predictions for the test rows of each fold, by a head fitted to its training rows, or by ``head``."""
     answers = np.zeros(target.values.shape)
     for training, test in folds:
         fitted = target.fit_rounded(features, training, target.group, seed) if head is None else head
         answers[test] = target.predict(fitted, features, test)
+        if advance is not None:
+            advance()
     return answers
 
 

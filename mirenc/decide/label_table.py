@@ -5,7 +5,6 @@ Columns: ``file`` (relative to the table), ``function`` or ``line`` if single fu
 """
 
 import csv
-import difflib
 import math
 import os
 from collections import Counter
@@ -18,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.base.arrays import Float32, Float64
-from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, needs
+from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, did_you_mean, needs
 from mirenc.base.progress import progress as progress_bar
 from mirenc.decide.features.find_function import find_function, find_function_at
 from mirenc.decide.features.opcode_histogram import opcode_histogram
 from mirenc.encoder import Embedding, Encoder, Level
-from mirenc.llvm import IRModule, regions_of
+from mirenc.llvm import IRModule, Region, regions_of
 from mirenc.llvm.inputs.input import Input, path_input
 from mirenc.llvm.inputs.projects import command_inputs
 from mirenc.llvm.ir.read import module_from
@@ -49,6 +48,9 @@ class _Row:
     group: str
 
 
+_Entry = tuple[_Row, Region, Float32, Float32, str]  # a row's code: region, vector, histogram and text
+
+
 @dataclass(eq=False)
 class LabelTable:
     """The usable rows of a table; ``level`` says what they label, ``group_by`` where the groups come from."""
@@ -69,6 +71,7 @@ class LabelledCode:
     vectors: Float32  # (n, D) ``purpose="features"`` (`mirenc.Encoder.embed`)
     histogram: Float32  # (n, 66) `opcode_histogram`, whose last column is log(1 + instructions)
     texts: list[str]  # statements, one a line, without names of local values
+    built: list[str]  # level that each was built at (`mirenc.llvm.Region`)
     level: Level
     form: Form
     group_by: str
@@ -151,10 +154,9 @@ def _check_columns(name: str, columns: list[str], label: str, group: str | None)
             raise ConfigError(f"{name}: {problem}. {advice}")
         if column in ("file", label, group):
             hint = f" ({option} COLUMN)" if option else ""
-            near = difflib.get_close_matches(column, columns, n=1)
-            hint = f"did you mean {near[0]!r}{hint}?" if near else f"found: {', '.join(columns) or 'no rows'}{hint}"
+            found = did_you_mean(column, columns) or f"found: {', '.join(columns) or 'no rows'}"
             advice = "A table has the columns file, function or line, label, group"
-            raise ConfigError(f"{name}: no column {column!r}; {hint}. {advice}")
+            raise ConfigError(f"{name}: no column {column!r}; {found}{hint}. {advice}")
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -245,7 +247,7 @@ def embed_labels(
             rows_of.setdefault(row.file, []).append(row)
     flags = {} if commands is None else {_real(one): one for one in command_inputs(Path(commands))}
     inputs = [flags.get(_real(path_input(file)), path_input(file)) for file in rows_of]
-    entries: list[tuple[_Row, str, Float32, Float32, str]] = []
+    entries: list[_Entry] = []
     options = replace(encoder.options, form=form)
     with progress_bar("embedding", len(inputs), show=progress) as advance:
         for source, rows in zip(inputs, rows_of.values(), strict=True):
@@ -274,12 +276,13 @@ def embed_labels(
         first = f". The first problem: {left_out[0]}" if left_out else ""
         raise TaskError(f"{problem}{first}. {advice}")
     code = LabelledCode(
-        names=[name for _, name, *_ in entries],
+        names=[row.file if region.level == "module" else f"{row.file}: {region.name}" for row, region, *_ in entries],
         labels=np.array(labels) if kind == "classes" else np.array([_number(label) for label in labels]),
         groups=groups,
         vectors=np.stack([vector for _, _, vector, *_ in entries]),
         histogram=np.stack([histogram for *_, histogram, _ in entries]),
         texts=[text for *_, text in entries],
+        built=[region.built for _, region, *_ in entries],
         level=table.level,
         form=form,
         group_by=table.group_by,
@@ -299,17 +302,15 @@ def _real(source: Input) -> str:
     return os.path.realpath(str(source.value))
 
 
-def _found_in(
-    module: IRModule, embedding: Embedding, rows: list[_Row], left_out: list[str]
-) -> list[tuple[_Row, str, Float32, Float32, str]]:
-    """Row, name, vector, histogram and text of each row's code in one module; duplicates are left out."""
+def _found_in(module: IRModule, embedding: Embedding, rows: list[_Row], left_out: list[str]) -> list[_Entry]:
+    """What is known of each row's code in one module; duplicates are left out."""
     instructions: dict[str, tuple[IRModule, Any]] = {"": (module, None)}
     for part in (module, module.deleted):
         if embedding.level == "function" and part is not None:
             regions = regions_of(part, "function")
             for place, region in enumerate(regions.regions):
                 instructions[region.symbol] = (part, regions.instruction[regions.region == place])
-    vectors, entries, first = embedding.part("both"), [], dict[int, _Row]()
+    vectors, entries, first = embedding.part("both"), list[_Entry](), dict[int, _Row]()
     for row in rows:
         place = 0
         try:
@@ -322,9 +323,8 @@ def _found_in(
             agrees = "" if other.label == row.label else f", which has the label {other.label!r}"
             left_out.append(f"{row.where}: the same code as {other.where}{agrees}")
             continue
-        part, selection = instructions[embedding.regions[place].symbol]
+        part, selection = instructions[(region := embedding.regions[place]).symbol]
         forms = part.arrays.form if selection is None else part.arrays.form[selection]
         text = "\n".join(part.forms[form].statement for form in forms.tolist())
-        name = row.file if embedding.level == "module" else f"{row.file}: {embedding.regions[place].name}"
-        entries.append((row, name, vectors[place], opcode_histogram(part, selection), text))
+        entries.append((row, region, vectors[place], opcode_histogram(part, selection), text))
     return entries

@@ -35,6 +35,7 @@ EMBEDDING = "embedding"
 _WIDE = 10  # logarithms are fitted where the largest tenth of the numbers is so many times the smallest, and 1
 _WORD = r"[@%]?[-\w.$]+"
 _MOST_RECORDS, _LEAST_ANSWERS = 5, 20
+_RARE = 0.05  # share of the samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +153,7 @@ def fit_labels(
         figures[name]["gain"] = (float(gains.mean()), *group_interval(gains, code.groups))
     reach = Reach.of(scaled(head, features), 0, code.groups)
     hits = answers[EMBEDDING] == code.labels
+    sizes = np.rint(np.expm1(code.histogram[:, -1].astype(np.float64)))
     facts = CustomFacts(
         label=label,
         level=code.level,
@@ -165,6 +167,10 @@ def fit_labels(
         logarithm=logarithm,
         error=0.0 if kind == "classes" else max(float(np.percentile(losses[EMBEDDING], 80)), 1e-12),
         records=_records(chances, hits) if kind == "classes" else [],
+        built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARE * len(code.built))),
+        instructions=(int(sizes.min()), int(sizes.max())),
+        smallest_label=None if kind == "classes" else _end(code.labels, code.labels.min()),
+        largest_label=None if kind == "classes" else _end(code.labels, code.labels.max()),
         figures={name: value for name, value in figures[EMBEDDING].items() if isinstance(value, float)},
         code_reach=reach.code_reach,
     )
@@ -247,6 +253,11 @@ def _number_figures(code: LabelledCode, predicted: NDArray[Any]) -> dict[str, An
         "spearman": float(spearmanr(labels, predicted).statistic) if varies else 0.0,
         "mae_interval": group_interval(np.abs(predicted - labels), code.groups),
     }
+
+
+def _end(labels: NDArray[Any], label: float) -> float | None:
+    """The smallest or the largest label; None if it is not rare, so that such numbers may end there in all code."""
+    return float(label) if (labels == label).mean() <= _RARE else None
 
 
 def _records(chances: Float64, hits: NDArray[np.bool_]) -> list[HeldOut]:

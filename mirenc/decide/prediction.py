@@ -64,7 +64,7 @@ class Evidence:
         return self._beats(self.worth)
 
     @property
-    def found(self) -> bool:
+    def code_matters(self) -> bool:
         """Whether they do, and beat a head without code as well: evidence that the code matters."""
         return self.pays and self._beats(self.no_code)
 

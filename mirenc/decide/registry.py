@@ -1,6 +1,5 @@
 """The registry of tasks: the shipped ones by name, and those of your own by the file that defines one."""
 
-import difflib
 import importlib
 import importlib.util
 import os
@@ -8,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from mirenc.base.errors import TaskError
+from mirenc.base.errors import TaskError, unknown
 from mirenc.decide.context import Context, Feature
 from mirenc.decide.settings import Space
 from mirenc.decide.task import Task
@@ -44,8 +43,8 @@ def _check_task(task: Task, where: str) -> None:
     for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
             raise refuse(name, "it must be a tuple of one or more")
-    if not isinstance(task.hand_names, tuple):
-        raise refuse("hand_names", "it must be a tuple of names")
+    if not isinstance(task.hand_feature_names, tuple):
+        raise refuse("hand_feature_names", "it must be a tuple of names")
     if not isinstance(task.context, Context):
         raise refuse("context", "it must be a mirenc.decide.Context")
     for name, allowed in _ALLOWED.items():
@@ -105,13 +104,9 @@ def get_task(name: str | os.PathLike[str]) -> Task:
     if isinstance(name, os.PathLike):
         return load_task_file(name)
     if name not in _REGISTRY:
-        close = difflib.get_close_matches(name, _REGISTRY, n=1)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
-        raise TaskError(
-            f"unknown task {name!r}; available: {', '.join(list_tasks())}.{meant} "
-            "For a task of your own, give the file, which is executed: --task-file FILE.py  "
-            "(Python: mirenc.decide.load_task_file). Or give `mirenc predict` the folder of a head"
-        )
+        advice = "For a task of your own, give the file, which is executed: --task-file FILE.py  "
+        advice += "(Python: mirenc.decide.load_task_file). Or give `mirenc predict` the folder of a head"
+        raise TaskError(unknown("task", name, {known: get_task(known).title for known in list_tasks()}, advice))
     module, _, attribute = _REGISTRY[name].partition(":")
     return getattr(importlib.import_module(module), attribute)()
 

@@ -43,8 +43,8 @@ class Sample:
     """Name of a part of the table that is reported by itself, such as the GPU; "" for none."""
     run: Mapping[str, Any] = field(default_factory=dict)
     """Values of context features that a run counted (`Feature.from_run`), by name; {} where nobody counted."""
-    hand: tuple[float, ...] = ()
-    """Published hand-made features of the code, as heads see them, in the order of `Task.hand_names`; () for none."""
+    hand_features: tuple[float, ...] = ()
+    """Published hand-made features of the code, as heads see them, named by `Task.hand_feature_names`; () for none."""
     code: str = ""
     """Name of the IR file that is to be given, without its ending; "" where the data bring their IR."""
     reported: Costs = ()

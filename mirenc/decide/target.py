@@ -49,12 +49,12 @@ class Target:
         return self._shape(features, rows, settings=0, labels=sum(self.values.shape[1:]))
 
     def _shape(self, features: Features, rows: Int64, **options: Any) -> DataShape:
-        code = features.matrix.shape[1] - features.context
-        return DataShape(features.context, code, len(rows), len(np.unique(self.kernel[rows])), **options)
+        code = features.matrix.shape[1] - features.context_columns
+        return DataShape(features.context_columns, code, len(rows), len(np.unique(self.kernel[rows])), **options)
 
     def fit(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """A head fitted to some rows, chosen by cross-validation that keeps rows of one ``unit`` together."""
-        head = candidate_search(self.shape(features, rows), seed, self.select, features.only)
+        head = candidate_search(self.shape(features, rows), seed, self.select, features.candidate)
         options = {"part": inner_folds(unit[rows], self.strata[rows], seed), **self._asked(features, rows)}
         return head.fit(features.matrix[rows], self.values[rows], self._settings(features, rows), **options)
 
@@ -68,7 +68,8 @@ class Target:
 
     def _asked(self, features: Features, rows: Int64) -> dict[str, Any]:
         """Views of the settings of held-out rows, where questions know less than training."""
-        return {} if features.asked is None else {"asked": [view.take(rows) for view in features.asked]}
+        views = features.question_settings
+        return {} if views is None else {"asked": [view.take(rows) for view in views]}
 
     def predict(self, head: Any, features: Features, rows: Int64) -> Float64:
         """Numbers (m,), labels (m, P) or preferences (m, K), 0 for what may not be asked for, of some rows."""
@@ -106,9 +107,8 @@ class CostTarget(Target):
 
     def shape(self, features: Features, rows: Int64) -> DataShape:
         options = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
-        return self._shape(
-            features, rows, **options, ahead=features.settings is not None, all_known=len(features.asked or "1") == 1
-        )
+        options |= {"ahead": features.settings is not None, "all_known": len(features.question_settings or "1") == 1}
+        return self._shape(features, rows, **options)
 
     def _settings(self, features: Features, rows: Int64) -> Settings:
         return (features.settings or self.settings).take(rows)

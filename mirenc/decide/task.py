@@ -36,7 +36,7 @@ class Task:
     machines: ClassVar[Mapping[str, str]] = {}  # variant, or value of a context feature -> what was measured on
     protocols: ClassVar[tuple[Protocol, ...]] = (BY_ROW, BY_GROUP)  # the published one first
     context: ClassVar[Context] = Context()  # what is known beside the code
-    hand_names: ClassVar[tuple[str, ...]] = ()  # of published hand-made features of the code (`Sample.hand`)
+    hand_feature_names: ClassVar[tuple[str, ...]] = ()  # of published features of the code (`Sample.hand_features`)
     # ``costs``: a cost for each setting, and the least is chosen. ``number``: `Sample.value` is predicted. ``labels``:
     # whether each of `Sample.labels` holds.
     target: ClassVar[str] = "costs"

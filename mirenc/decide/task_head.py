@@ -88,8 +88,8 @@ class TaskHead:
     llvm: str = ""
     refused: tuple[tuple[Value, ...], ...] = ()  # settings that ran with no sample (`fit.never_ran`): no answers
     encoder: Encoder | None = None  # reads questions; None: ``mirenc.load(model)``, when first needed
-    quick: "TaskHead | None" = None  # is asked instead about functions of more than `LARGE` instructions
-    others: Mapping[str, "TaskHead"] = field(default_factory=dict)  # asked instead about their `Task.variant_of_code`
+    head_for_large: "TaskHead | None" = None  # is asked instead about functions of more than `LARGE` instructions
+    variant_heads: Mapping[str, "TaskHead"] = field(default_factory=dict)  # asked about their `Task.variant_of_code`
 
     __repr__ = short_repr
 
@@ -99,15 +99,15 @@ class TaskHead:
         context: Mapping[str, Any] | tuple[Any, ...] = (),
         *,
         level: str = "",
-        wanted: Callable[[Region], bool] | None = None,
-        refused: Callable[[TaskError], None] | None = None,
+        region_filter: Callable[[Region], bool] | None = None,
+        on_refused: Callable[[TaskError], None] | None = None,
     ) -> list[Any]:
         """A `Choice`, `PredictedNumber` or `PredictedLabels` for each region of a piece of IR that is decided about.
 
         ``ir`` is whatever `Encoder.embed` takes. ``context`` features are given by name (text or numbers), or raw in
         the order of ``task.context.names``. By name, those that the code tells (`Feature.optional`) may be left out;
-        given ones take precedence. ``level``: one of the task's levels; its own if left out. ``wanted``: selects
-        regions; all if left out. ``refused`` is called with the reason for a region that can run with no setting
+        given ones take precedence. ``level``: one of the task's levels; its own if left out. ``region_filter``: selects
+        regions; all if left out. ``on_refused`` is called with the reason for a region that can run with no setting
         (`Task.permitted`); left out, that is raised.
 
         Raises HeadError: another model; TaskError: a missing, unknown or invalid context feature, no such region in the
@@ -126,18 +126,19 @@ class TaskHead:
             regions = [*(task.regions(module) if level == task.level else regions_of(module, level).regions)]
         if not regions:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
-        if wanted is not None:
-            regions = [region for region in regions if region is not None and wanted(region)]
+        if region_filter is not None:
+            regions = [region for region in regions if region is not None and region_filter(region)]
         questions: list[_Question] = [
             (region, *(task.context.complete(by_name, module, region) if full_context is None else (full_context, {})))
             for region in regions
         ]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
-        heads = [self.quick if self.quick and region and region.symbol in large else self for region in regions]
+        of_large = self.head_for_large or self
+        heads = [of_large if region and region.symbol in large else self for region in regions]
         answers = {}
         for head in dict.fromkeys(heads):  # in the order of the code
             selected = list(compress(questions, [other is head for other in heads]))
-            answers[head] = iter(head._for_code(module, encoder)._answers(module, selected, refused))
+            answers[head] = iter(head._for_code(module, encoder)._answers(module, selected, on_refused))
         return [answer for head in heads if (answer := next(answers[head])) is not None]
 
     def _check_model(self, encoder: Encoder) -> None:
@@ -148,18 +149,18 @@ class TaskHead:
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
                 f"({encoder.features_digest[:12]}). {advice} a head: mirenc fit {self.task.name} -o FOLDER"
             )
-        for head in filter(None, (self.quick, *self.others.values())):
+        for head in filter(None, (self.head_for_large, *self.variant_heads.values())):
             head._check_model(encoder)
 
     def _for_code(self, module: IRModule, encoder: Encoder) -> "TaskHead":
         """The head that answers about a module (`Task.variant_of_code`), with an encoder."""
-        heads = (head for name, head in self.others.items() if self.task.variant_of_code[name](module))
+        heads = (head for name, head in self.variant_heads.items() if self.task.variant_of_code[name](module))
         return replace(next(heads, self), encoder=encoder)
 
     def _answers(
-        self, module: IRModule, questions: Sequence[_Question], refused: Callable[[TaskError], None] | None
+        self, module: IRModule, questions: Sequence[_Question], on_refused: Callable[[TaskError], None] | None
     ) -> list[Prediction | None]:
-        """An answer for each question; None for one that ``refused`` was called for."""
+        """An answer for each question; None for one that ``on_refused`` was called for."""
         regions, source = [region for region, *_ in questions], code_row(self.row)
         read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:
@@ -173,9 +174,9 @@ class TaskHead:
             try:
                 answers.append(self._answer(part_module, vector, *question))
             except TaskError as error:
-                if refused is None:
+                if on_refused is None:
                     raise
-                refused(error)
+                on_refused(error)
                 answers.append(None)
         return answers
 
@@ -347,7 +348,7 @@ class TaskHead:
             timer=timer,
             label_names=description.labels,
             encoder=encoder,
-            others={name: cls.load(ready[name], task) for name in list(ready)[1:] if name in task.variant_of_code},
+            variant_heads={name: cls.load(ready[name], task) for name in [*ready][1:] if name in task.variant_of_code},
             **{name: getattr(description, name) for name in _PLAIN},
         )
 

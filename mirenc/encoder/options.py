@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, unknown
 from mirenc.llvm import LEVELS, ReadOptions
 from mirenc.llvm.passes.optimise import Form
 
@@ -21,7 +21,7 @@ SEARCH_FORM: Form = "O2"
 def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is none of those allowed, with a ConfigError that says which are."""
     if value not in allowed:
-        raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
+        raise ConfigError(unknown(what, value, allowed))
 
 
 def usual_form(purpose: str, levels: Collection[str]) -> Form:

@@ -7,7 +7,7 @@ _MODULES = {
     "mirenc.llvm.inputs.dialect": "OPENCL_X86 Dialect",
     "mirenc.llvm.inputs.retarget": "bring",
     "mirenc.llvm.ir.functions": "check_kernels kernels_of",
-    "mirenc.llvm.ir.module": "IRBlock IRFunction IRInstruction IRModule IROperand OperandKind",
+    "mirenc.llvm.ir.module": "IRFunction IRModule OperandKind",
     "mirenc.llvm.ir.parser": "IRArgument",
     "mirenc.llvm.ir.read": "ReadOptions parse_ir read_ir start_reader",
     "mirenc.llvm.ir.statements": "NORMALISATIONS Statements statements_of",
@@ -25,14 +25,7 @@ if TYPE_CHECKING:
     from mirenc.llvm.inputs.dialect import OPENCL_X86 as OPENCL_X86, Dialect as Dialect
     from mirenc.llvm.inputs.retarget import bring as bring
     from mirenc.llvm.ir.functions import check_kernels as check_kernels, kernels_of as kernels_of
-    from mirenc.llvm.ir.module import (
-        IRBlock as IRBlock,
-        IRFunction as IRFunction,
-        IRInstruction as IRInstruction,
-        IRModule as IRModule,
-        IROperand as IROperand,
-        OperandKind as OperandKind,
-    )
+    from mirenc.llvm.ir.module import IRFunction as IRFunction, IRModule as IRModule, OperandKind as OperandKind
     from mirenc.llvm.ir.parser import IRArgument as IRArgument
     from mirenc.llvm.ir.read import (
         ReadOptions as ReadOptions,

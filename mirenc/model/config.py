@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 import mirenc.model.encoders
 from mirenc.base.config import Config
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, unknown
 from mirenc.model.encoders.convolution import ConvolutionConfig as ConvolutionConfig
 from mirenc.model.encoders.directed import DirectedGraphConfig as DirectedGraphConfig
 from mirenc.model.encoders.gcn import GraphEncoderConfig as GraphEncoderConfig
@@ -206,5 +206,5 @@ PRESETS: dict[str, ModelConfig] = {
 def preset(name: str) -> ModelConfig:
     """Architecture of a preset; an unknown name is a `ConfigError`."""
     if name not in PRESETS:
-        raise ConfigError(f"unknown preset {name!r}; available: {', '.join(PRESETS)}")
+        raise ConfigError(unknown("preset", name, PRESETS))
     return PRESETS[name]

@@ -13,7 +13,7 @@ def matching_logits(backend: Backend, text: Array, graph: Array) -> Array:
 def taught_vectors(
     backend: Backend, text: Array, graph: Array, counts: Array, *, graph_parts: int, dropout: float = 0.0
 ) -> Array:
-    """Taught vectors, which a compiler's answers are linear in (`mirenc.pretrain.answers`).
+    """Taught vectors, which a compiler's answers are linear in (``pretrain/teaching.py``).
 
         x = [LN(text mean); LN(graph mean) [; LN(graph maximum); LN(graph log-sum)]; log(1 + counts)]
         z = W2 relu(W1 x + b1) + b2 + W3 x

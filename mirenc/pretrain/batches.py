@@ -5,7 +5,7 @@ Drawn by a generator seeded with (seed, what, step): a resumed run, another proc
 
 from collections.abc import Collection, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch.utils.data import DataLoader
@@ -13,7 +13,6 @@ from torch.utils.data import DataLoader
 from mirenc.base.arrays import Bool, Int64
 from mirenc.base.errors import ConfigError
 from mirenc.model.tokenizer import PAD
-from mirenc.pretrain.answers import Answers
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.corpus.functions import SPELLINGS, Functions
@@ -35,10 +34,9 @@ class Batch(NamedTuple):
     chosen: int = 0  # tokens to be predicted in the whole batch
     modules: Int64 = _NONE  # (B,) of the corpus, or forms of functions (contrast); all of the batch
     graphs: Graphs | None = None  # of a share of them
-    pieces: Int64 = _NONE  # (P,) of the answers, all of the batch
-    piece_graphs: Graphs | None = None
     step: int = 0
     spelling: Int64 = _NONE  # (B,) of contrast: how each module's texts are spelled
+    beside: Any = None  # what the stage of a recipe takes
 
 
 class Sampler:
@@ -56,13 +54,12 @@ class Sampler:
         config: PretrainConfig,
         processes: Processes,
         *,
-        answers: Answers | None = None,
         functions: Functions | None = None,
         held_out: Collection[str] = (),
         started_from: str = "",
     ) -> None:
         self.corpus, self.config, self.processes = corpus, config, processes
-        self._answers, self._programs = answers, corpus.programs
+        self._programs = corpus.programs
         self._seeds = [config.seed] + ([int(started_from[:12], 16)] if started_from else [])
         counts = corpus.text_counts(modules)
         self._statement_rows: Int64 = np.flatnonzero(counts)
@@ -89,29 +86,23 @@ class Sampler:
 
     def batches(self, stage: str, steps: range) -> Iterator[Batch]:
         """The batches of some steps in order, ``config.workers`` processes ahead of whoever takes them."""
-        draw = partial(self._batch, stage)
+        draw = partial(self.batch, stage)
         if not self.config.workers:
             return map(draw, steps)
         return iter(DataLoader(steps, batch_size=None, num_workers=self.config.workers, collate_fn=draw))  # type: ignore[arg-type]
 
-    def _batch(self, stage: str, step: int) -> Batch:
+    def batch(self, stage: str, step: int) -> Batch:
+        """The batch of one step."""
         if stage == "mlm":
             return self._masked(step)
         if stage == "contrast":
             forms, spelling = self.contrast(step)
             assert self.functions is not None
             return Batch(int(self.functions.sizes["node"][forms].sum()), modules=forms, spelling=spelling, step=step)
-        modules, answers = self.modules(stage, step), self._answers
+        modules = self.modules(stage, step)
         rng = self.rng(1 if stage == "gae" else 2, step)
         graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
-        batch = Batch(int(self.corpus.node_count[modules].sum()), modules=modules, graphs=graphs)
-        if stage == "compiler" and answers is not None:
-            size = min(self.config.compiler.batch, len(answers.training))
-            pieces = self.rng(204, step).choice(answers.training, size, replace=False)
-            graphs = answers.graphs(pieces[self.processes.share(size)])
-            items = batch.items + int(answers.corpus.node_count[answers.modules[pieces]].sum())
-            batch = batch._replace(items=items, pieces=pieces, piece_graphs=graphs)
-        return batch
+        return Batch(int(self.corpus.node_count[modules].sum()), modules=modules, graphs=graphs)
 
     def _masked(self, step: int) -> Batch:
         """A slice of a pool of statements sorted by length, padded and masked."""

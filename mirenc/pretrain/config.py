@@ -1,12 +1,12 @@
 """A pre-training run, and what a model's whitening maps are fitted on after it."""
 
 import math
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from mirenc.base.config import Config
-from mirenc.model.config import GraphConfig, LexicalConfig, PairedConfig, TaughtConfig, TextConfig
+from mirenc.model.config import GraphConfig, LexicalConfig, PairedConfig, TextConfig
 
 
 class StageConfig(Config):
@@ -15,7 +15,7 @@ class StageConfig(Config):
     steps: int = Field(ge=0)
     """Optimiser steps; 0 leaves the stage out."""
     batch: int = Field(ge=1)
-    """Statements (mlm), modules (gae, igm) or pieces (compiler) a step."""
+    """Statements (mlm) or modules (gae, igm) a step."""
     learning_rate: float = Field(gt=0)
     """Peak, reached after ``warmup`` steps; then cosine decay to a tenth."""
     warmup: int = Field(100, ge=0)
@@ -68,39 +68,24 @@ class ContrastConfig(StageConfig):
         return self
 
 
-class AnswersConfig(Config):
-    """What a compiler answered, for the stage ``compiler``: `mirenc.pretrain.answers`."""
-
-    corpus: str
-    """Folder of a corpus of the table's pieces (``pretrain/pieces.py``), with the tokenizer of the run's corpus."""
-    table: str
-    """Folder that ``mirenc label`` wrote."""
-    kinds: tuple[Literal["sizes", "fires", "lists"], ...] = Field(("sizes", "fires", "lists"), min_length=1)
-    """What is learned: ``sizes`` (bytes and instructions after each level), ``fires`` (which passes change the code),
-    ``lists`` (bytes under each pass list beside -Oz)."""
-
-
 class PretrainConfig(Config):
     """One pre-training run: MLM -> GAE -> IR-graph matching (paper section 3).
 
     A stage of 0 steps is left out: ``gae.steps = igm.steps = 0`` is the paper's text-only model,
     ``mlm.steps = igm.steps = 0`` its graph-only one.
 
-    ``compiler`` comes next: matching steps, of ``igm.batch`` modules each, that also learn a compiler's answers about
-    ``compiler.batch`` pieces. The text encoder stays as it is. After it, ``contrast`` trains a model for search.
+    After these, ``contrast`` trains a model for search. A recipe with a stage of its own is ``pretrain/teaching.py``.
     """
 
+    STAGES: ClassVar[tuple[str, ...]] = ("mlm", "gae", "igm", "contrast")
+    """Names of the stages, in order."""
     preset: Literal["tiny", "small", "base", "fast", "start"] = "tiny"
     """Architecture; ``text`` and ``graph`` are other encoders than its. ``start`` is that of the model in
     ``start_from``, whose table of words is kept, too."""
     text: TextConfig | None = None
     graph: GraphConfig | None = None
-    taught: TaughtConfig | None = None
-    """The trunk that a compiler's answers are read from; no preset has one."""
     lexical: LexicalConfig | None = None
     """The lexical view of search vectors; no preset has one."""
-    answers: AnswersConfig | None = None
-    """What ``compiler.steps`` needs."""
     start_from: str | None = None
     """Name or folder of a model of that architecture whose weights the run goes on from; the corpus must have been
     built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random weights.
@@ -138,7 +123,6 @@ class PretrainConfig(Config):
     mlm: StageConfig = StageConfig(steps=20000, batch=256, learning_rate=1e-3, warmup=500)
     gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)
     igm: StageConfig = StageConfig(steps=3000, batch=16, learning_rate=5e-4)
-    compiler: StageConfig = StageConfig(steps=0, batch=64, learning_rate=1e-3)
     contrast: ContrastConfig = ContrastConfig()
 
     @model_validator(mode="after")
@@ -146,20 +130,15 @@ class PretrainConfig(Config):
         if self.igm.batch < 2:
             raise ValueError("igm.batch must be at least 2: a negative is another module's graph")
         if not self.stages:
-            raise ValueError("nothing to train: the steps of mlm, gae, igm, compiler and contrast are all 0")
-        if self.compiler.steps and self.answers is None:
-            raise ValueError("compiler.steps needs a compiler's answers: give [answers] corpus = ... and table = ...")
+            raise ValueError(f"nothing to train: the steps of {', '.join(self.STAGES)} are all 0")
         if self.preset == "start" and self.start_from is None:
             raise ValueError("preset 'start' is the architecture of another model: give start_from = NAME or folder")
-        if self.taught is not None and not self.compiler.steps:
-            raise ValueError("stage compiler, which trains [taught], has 0 steps: give steps, or leave [taught] out")
         return self
 
     @property
     def stages(self) -> dict[str, StageConfig]:
         """The stages of the run by name, in order."""
-        names = ("mlm", "gae", "igm", "compiler", "contrast")
-        return {name: getattr(self, name) for name in names if getattr(self, name).steps}
+        return {name: getattr(self, name) for name in self.STAGES if getattr(self, name).steps}
 
 
 class DomainConfig(Config):

@@ -16,10 +16,9 @@ from mirenc import __version__
 from mirenc.encoder import load
 from mirenc.encoder.golden import write_golden
 from mirenc.encoder.weights import save_files, seen_by
-from mirenc.encoder.weights.provenance import Kind, Source
-from mirenc.pretrain.answers import evaluate_answers
+from mirenc.encoder.weights.provenance import Source
 from mirenc.pretrain.config import MapsConfig
-from mirenc.pretrain.evaluation import Baselines, Figures, evaluate_model, figure_rows
+from mirenc.pretrain.evaluation import Baselines, Figures, evaluate_model
 from mirenc.pretrain.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretrain.trainer import Trainer
 from mirenc.pretrain.whitening import OWN, fit_lexicon, fit_maps
@@ -54,10 +53,7 @@ def package(
         known_texts=corpus.text_counts(trainer.train_modules.tolist()) > 0,
         retrieval=None if ir is None else partial(_retrieval, trainer, folder, ir),
     )
-    if trainer.answers is not None:
-        figures["answers"] = evaluate_answers(trainer.teacher())
-    if trainer.recall is not None:
-        figures["functions"] = trainer.recall
+    figures |= trainer.figures()
     figures["training"] = _training_facts(trainer) | {"maps": domains, "seen_projects": len(seen_by(sources))}
     (folder / "MODEL_CARD.md").write_text(model_card(name, trainer, figures), encoding="utf-8")
     baselines.save(folder)
@@ -68,14 +64,7 @@ def package(
 
 def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> tuple[Source, ...]:
     """What the model learned from, after what its ancestors did."""
-    learned: dict[Kind, set[str]] = {
-        "corpus": trainer.corpus.projects_of(trainer.train_modules),
-        "maps": {project for domain in domains for project in domain["projects"]},
-    }
-    if trainer.answers is not None:
-        learned["answers"] = trainer.answers.projects_of(trainer.answers.training)
-    if trainer.functions is not None:
-        learned["pairs"] = trainer.functions.programs.keys() - trainer.kept_out
+    learned = trainer.learned_from() | {"maps": {project for domain in domains for project in domain["projects"]}}
     sources = [Source(name, kind, tuple(sorted(projects))) for kind, projects in learned.items() if projects]
     return (*trainer.ancestry, *sources)
 
@@ -106,7 +95,6 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
         "config": trainer.config.model_dump(
             exclude={"answers": {"corpus", "table"}, "contrast": {"functions"}, "start_from": True}
         ),
-        "answers": trainer.answers.identity if trainer.answers is not None else None,
     }
 
 
@@ -120,7 +108,7 @@ def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
     ancestors = ", its ancestors included," if trainer.ancestry else ""
     unknown = sorted({source.model for source in trainer.ancestry if source.kind == "unknown"})
     besides = f" What {' and '.join(unknown)} saw is not recorded." if unknown else ""
-    rows = "\n".join(f"| {' | '.join(row)} |" for row in figure_rows(figures))
+    rows = "\n".join(f"| {' | '.join(row)} |" for row in trainer.rows(figures))
     alike = "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
     order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
 have one statement, and {graph.order}."""
@@ -167,17 +155,7 @@ def _training(trainer: Trainer, training: dict[str, Any]) -> str:
         f"GAE ({config.gae.steps} of {config.gae.batch} graphs),\nIR-graph matching ({config.igm.steps} of {config.igm.batch} "
         f"pairs, {config.hard_negatives:.0%} of the steps with graphs of nearly equal size; the text encoder stays fixed)"
     )
-    if config.compiler.steps and trainer.answers is not None:
-        answers, kinds = trainer.answers, ", ".join(trainer.answers.labels)
-        stages += (
-            f"; then {config.compiler.steps} steps of {config.igm.batch} pairs and of a compiler's answers ({kinds}) about "
-            f"{config.compiler.batch}\nof {len(answers.training):,} pieces of {len(answers.projects_of(answers.training))} projects"
-        )
-    if config.contrast.steps:
-        stages += (
-            f"; then {config.contrast.steps} steps of {config.contrast.projects} projects, up to {config.contrast.batch} programs "
-            f"of each in two forms: functions found in their other form (`mirenc.pretrain.contrast`)"
-        )
+    stages += trainer.stage_words()
     if (start := trainer.started_from) is not None:
         weights = "text encoder" if "part" in start else "weights"
         stages = f"From the {weights} of {start['name']} (digest {start['digest'][:12]}): {stages}"

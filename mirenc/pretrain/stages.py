@@ -6,23 +6,21 @@ from torch import Tensor, nn
 
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretrain import encoding
-from mirenc.pretrain.answers import Teacher
 from mirenc.pretrain.batches import Batch, Sampler
 from mirenc.pretrain.graphs import flow_pairs
 from mirenc.pretrain.objectives import gae_loss, igm_loss, mlm_loss
 
 
 class Losses:
-    """The losses of one stage, and the parts of the model that it trains; ``teacher`` is for the stage ``compiler``."""
+    """The losses of one stage, and the parts of the model that it trains."""
 
-    def __init__(self, stage: str, model: MIREncoder, sampler: Sampler, teacher: Teacher | None = None) -> None:
+    def __init__(self, stage: str, model: MIREncoder, sampler: Sampler) -> None:
         self.stage = stage
-        self._model, self._sampler, self._teacher, self._processes = model, sampler, teacher, sampler.processes
+        self._model, self._sampler, self._processes = model, sampler, sampler.processes
         self._device, low = next(model.parameters()).device, sampler.config.precision == "bfloat16"
         self._precision = torch.autocast(self._device.type, torch.bfloat16, enabled=low)
         parts: dict[str, list[nn.Module]] = {"mlm": [model.text, model.mlm], "gae": [model.graph]}
-        taught = teacher.trained if teacher is not None else []
-        self.trained = parts.get(stage, [model.graph, model.matching, *taught])
+        self.trained = parts.get(stage, [model.graph, model.matching])
         if stage != "mlm":  # the text encoder stays as it is, and everything that comes from it is computed once
             modules, weighting = (sampler.graphs, None) if stage == "gae" else (sampler.matching_graphs, "count")
             corpus, processes = sampler.corpus, self._processes
@@ -45,10 +43,6 @@ class Losses:
             losses.append(gae_loss(encoded.flows, flow_pairs(graphs), totals=totals.tolist()))
             if self.stage != "gae":  # reconstruction goes on beside matching, lest that undo it
                 losses.append(self._matching(batch, self._processes.join(encoded.graph, len(batch.modules))))
-        if self._teacher is not None and batch.piece_graphs is not None:
-            rows = torch.from_numpy(batch.pieces).to(self._device)
-            share = self._processes.share(len(rows))
-            losses.append(self._teacher.loss(rows, batch.piece_graphs.data(self._device), share))
         return torch.stack(losses).sum()
 
     def _matching(self, batch: Batch, graph: Tensor) -> Tensor:

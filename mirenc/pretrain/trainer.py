@@ -10,23 +10,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 from mirenc.base.errors import ConfigError, ModelError
 from mirenc.base.writing import only_one
 from mirenc.encoder.weights import Source, ancestry, load_files, seen_by
+from mirenc.encoder.weights.provenance import Kind
 from mirenc.model.config import PRESETS, ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.tokenizer import IRTokenizer
 from mirenc.pretrain import checkpoint, encoding
-from mirenc.pretrain.answers import Answers, Teacher, read_answers
 from mirenc.pretrain.batches import Batch, Sampler
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.contrast import ContrastLosses
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.corpus.functions import Functions
-from mirenc.pretrain.evaluation.figures import Figures
+from mirenc.pretrain.evaluation.figures import Figures, Row, figure_rows
 from mirenc.pretrain.optimiser import Optimiser
 from mirenc.pretrain.parallel import Processes
 from mirenc.pretrain.stages import Losses
@@ -96,26 +95,15 @@ class Trainer:
         self.train_modules, self.held_out = corpus.split(
             config.held_out_share, config.seed, seen=seen_by(self.ancestry), named=config.held_out
         )
-        self.stages = config.stages
-        self.answers: Answers | None = None
-        self.heads: nn.ModuleDict | None = None
-        kept_out = corpus.projects_of(self.held_out)
-        if "compiler" in self.stages:
-            self.answers, self.heads = self._read_answers()
-            kept_out |= self.answers.projects_of(self.answers.held_out)
+        self.stages, self.kept_out = config.stages, corpus.projects_of(self.held_out)
         self.functions: Functions | None = None
-        self.kept_out = kept_out
         if "contrast" in self.stages:
             if self.processes.count > 1:
                 raise ConfigError("contrast compares all functions of a step: it takes one process. Leave torchrun out")
-            kept_out.update(config.contrast.validated)
+            self.kept_out.update(config.contrast.validated)
             self.functions = Functions.load(config.contrast.functions, corpus.tokenizer)
         self.recall: Figures | None = None  # of functions held out, as the stage contrast left it
-        digest = self.started_from["digest"] if self.started_from is not None else ""
-        parts = (corpus, self.train_modules, config, self.processes)
-        self.sampler = Sampler(
-            *parts, answers=self.answers, functions=self.functions, held_out=kept_out, started_from=digest
-        )
+        self.sampler = self.make_sampler()
         self.stage, self.step, self.seconds = 0, 0, 0.0  # where the run stands
 
     @property
@@ -123,29 +111,43 @@ class Trainer:
         """Steps of all stages that are done."""
         return sum(stage.steps for stage in list(self.stages.values())[: self.stage]) + self.step
 
-    def _read_answers(self) -> tuple[Answers, nn.ModuleDict]:
-        config, corpus = self.config, self.corpus
-        if self.model_config.taught is None:
-            raise ConfigError(
-                "compiler.steps needs layers that learn a compiler's answers: add [taught] to the settings"
-            )
-        held_out, weighting = corpus.projects_of(self.held_out), self.model_config.pooling.weighting
-        answers = read_answers(config, corpus.tokenizer, held_out=held_out, weighting=weighting)
-        encoding.check_order(self.model_config, answers.corpus)
-        learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
-        for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
-            problem = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
-            advice = f"Hold out {project} here, too (held_out = [...]), or start from a model that did not see it"
-            raise ConfigError(f"{problem}, so it cannot be held out. {advice}")
-        width = self.model_config.taught.width
-        heads = {kind: nn.Linear(width, len(labels.names)) for kind, labels in answers.labels.items()}
-        return answers, nn.ModuleDict(heads).to(self.device)
+    # What a recipe with a stage of its own overrides (``pretrain/teaching.py``): the next six.
+    def make_sampler(self, sampler: type[Sampler] = Sampler) -> Sampler:
+        """What draws the batches of the run."""
+        digest = self.started_from["digest"] if self.started_from is not None else ""
+        parts = (self.corpus, self.train_modules, self.config, self.processes)
+        return sampler(*parts, functions=self.functions, held_out=self.kept_out, started_from=digest)
 
-    def teacher(self) -> Teacher:
-        """The answers and their heads, with what the text encoder, as it is now, says of their pieces."""
-        assert self.answers is not None
-        assert self.heads is not None
-        return Teacher(self.answers, self.heads, self.model, processes=self.processes)
+    def make_losses(self, stage: str) -> Losses | ContrastLosses:
+        """The losses of a stage that begins."""
+        if stage == "contrast":
+            return ContrastLosses(self.model, self.sampler, self.config.contrast, self.kept_out)
+        return Losses(stage, self.model, self.sampler)
+
+    def learned_from(self) -> dict[Kind, set[str]]:
+        """The projects of everything that is learned from, by kind."""
+        learned: dict[Kind, set[str]] = {"corpus": self.corpus.projects_of(self.train_modules)}
+        if self.functions is not None:
+            learned["pairs"] = self.functions.programs.keys() - self.kept_out
+        return learned
+
+    def figures(self) -> Figures:
+        """Figures beside those of `mirenc.pretrain.evaluation.evaluate_model`."""
+        return {} if self.recall is None else {"functions": self.recall}
+
+    def rows(self, figures: Figures) -> list[Row]:
+        """What the model card shows of all figures."""
+        return figure_rows(figures)
+
+    def stage_words(self) -> str:
+        """What the model card says of the stages after matching."""
+        contrast = self.config.contrast
+        if not contrast.steps:
+            return ""
+        return (
+            f"; then {contrast.steps} steps of {contrast.projects} projects, up to {contrast.batch} programs "
+            f"of each in two forms: functions found in their other form (`mirenc.pretrain.contrast`)"
+        )
 
     def run(self, *, resume: bool = False) -> MIREncoder:
         """Train to the end and return the model; with ``resume`` from the folder's checkpoint on.
@@ -168,11 +170,7 @@ class Trainer:
         """One stage, from its beginning or from the ``state`` in a checkpoint."""
         stage, started = self.stages[name], time.monotonic()
         self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
-        losses: Losses | ContrastLosses
-        if name == "contrast":
-            losses = ContrastLosses(self.model, self.sampler, self.config.contrast, self.kept_out)
-        else:
-            losses = Losses(name, self.model, self.sampler, self.teacher() if name == "compiler" else None)
+        losses = self.make_losses(name)
         contrast = losses if isinstance(losses, ContrastLosses) else None
         optimiser = Optimiser(losses.trained, self.config, contrast.extra if contrast is not None else ())
         if state is not None:
@@ -228,14 +226,13 @@ class Trainer:
         problem = f"the {losses.stage} loss is {total} at step {step}; the last checkpoint is kept in {self.folder}"
         raise ModelError(f"{problem}. Lower the learning rate and start in another folder")
 
-    def _identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """What a checkpoint must have been made with for this run to go on from it."""
         return {
             "config": self.config.model_dump(),
             "model_config": self.model_config.model_dump(),
             "corpus": self.corpus.digest,
             "started_from": self.started_from,
-            "answers": self.answers.identity if self.answers is not None else None,
             "functions": self.functions.digest if self.functions is not None else None,
         }
 
@@ -245,18 +242,23 @@ class Trainer:
             state["model"] = self.model.state_dict()
             state["optimiser"] = optimiser.state() if optimiser is not None else None
             state["contrast"] = contrast.state_dict() if contrast is not None else None
-            state["heads"] = self.heads.state_dict() if self.heads is not None else None
-            checkpoint.write(self._checkpoint, self._identity() | state)
+            checkpoint.write(self._checkpoint, self.identity() | state | self.more_state())
+
+    def more_state(self) -> dict[str, Any]:
+        """What a recipe's own stage keeps in a checkpoint, which `load_state` gets back."""
+        return {}
+
+    def load_state(self, payload: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        self.model.load_state_dict(payload["model"])
+        for name in ("stage", "step", "seconds", "recall"):
+            setattr(self, name, payload[name])
 
     def _open(self, resume: bool) -> dict[str, Any] | None:
         """Load the folder's checkpoint if asked to; what it has of a stage that was begun."""
         if resume:
-            payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
-            self.model.load_state_dict(payload["model"])
-            if self.heads is not None:
-                self.heads.load_state_dict(payload["heads"])
-            for name in ("stage", "step", "seconds", "recall"):
-                setattr(self, name, payload[name])
+            payload = checkpoint.read(self._checkpoint, self.identity(), device=self.device)
+            self.load_state(payload)
             return payload if payload["optimiser"] is not None else None
         if self._checkpoint.exists():
             advice = "Type --resume to go on with it, or name another folder"
@@ -276,7 +278,7 @@ def _device(name: str) -> torch.device:
 
 def _architecture(config: PretrainConfig) -> ModelConfig:
     """The preset's, with the parts that the run names; through its values, so that what does not fit is refused."""
-    parts = {name: getattr(config, name) for name in ("text", "graph", "taught", "lexical")}
+    parts = {name: getattr(config, name, None) for name in ("text", "graph", "taught", "lexical")}
     if config.preset == "start" and config.start_from is not None:
         chosen = load_files(config.start_from).config
     else:

@@ -47,7 +47,7 @@ def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
     shape = (rows.metadata.num_rows, index.ndim)
     known = _sidecar_of(file, sidecar)
     graph_sum = known.pop("graph_crc32", None)
-    if known != built_from or graph_sum is None:  # one of an earlier release has no sum
+    if known != built_from:
         with progress("indexing", rows.metadata.num_rows) as advance:
             for batch in rows.iter_batches(_BATCH, columns=["vector"]):
                 values = batch.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(batch), index.ndim)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.base.arrays import padded, unpadded
-from mirenc.search.table import LABELS, NUMBERS, OLD_FILES_LACK, SOURCE, Maker, VectorTable
+from mirenc.search.table import LABELS, NUMBERS, SOURCE, Maker, VectorTable
 
 _TEXTS = {name: f"{name}s" for name in LABELS if name not in NUMBERS}
 
@@ -30,11 +30,10 @@ def write_npz(part: Path, table: VectorTable, path: str) -> None:
 
 
 def read_npz(path: str) -> VectorTable:
-    """Read a table, also from a file of an earlier version, which padded every text."""
+    """Read a table."""
     with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         head = json.loads(str(arrays["meta"]))
-        there = {name: array for name, array in _TEXTS.items() if name not in OLD_FILES_LACK or array in arrays}
-        texts = unpadded(arrays, [*there.values()])
-        labels: dict[str, list[Any]] = {name: texts[array] for name, array in there.items()}
+        texts = unpadded(arrays, [*_TEXTS.values()])
+        labels: dict[str, list[Any]] = {name: texts[array] for name, array in _TEXTS.items()}
         labels |= {name: arrays[f"{name}s"].tolist() for name in NUMBERS}
         return VectorTable(Maker.from_json(head), arrays["vectors"], labels, head["files"], arrays["file_row"].tolist())

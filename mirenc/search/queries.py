@@ -16,7 +16,7 @@ from mirenc.encoder.batches import in_batches
 from mirenc.llvm import Region
 from mirenc.llvm.inputs.input import Input
 from mirenc.search.approximate import nearest_approximate
-from mirenc.search.rerank import rerank_files
+from mirenc.search.rerank import rerank
 from mirenc.search.table import VectorTable
 
 _MIN_APPROXIMATE = 50  # results of an approximate search, among which the query's own row should be
@@ -27,21 +27,21 @@ _BATCH = 2048  # vectors of query files that are searched for together
 class FileQueries:
     """The q queries of one file: ``regions``, their numbers of ``instructions`` (q,), and ``vectors`` (q, D).
 
-    ``beside`` (m, D) are the vectors of all regions of the file.
+    ``file_vectors`` (m, D) are the vectors of all regions of the file.
     """
 
     file: str
     regions: list[Region]
     instructions: Int64
     vectors: Float32
-    beside: Float32
+    file_vectors: Float32
 
 
 def queries_of(
     encoder: Encoder,
     files: Sequence[Input],
     table: VectorTable,
-    wanted: re.Pattern[str] | None = None,
+    pattern: re.Pattern[str] | None = None,
     failed: Callable[[MirencError], object] | None = None,
     *,
     whole_files: bool = False,
@@ -49,14 +49,14 @@ def queries_of(
 ) -> Iterator[FileQueries]:
     """Queries of each file, embedded like the vectors of ``table``.
 
-    ``wanted`` selects functions by name; with ``whole_files`` the file's others are in `FileQueries.beside`. A file
-    without a query is skipped. ``failed`` is called with the error of each file that cannot be embedded; without it
-    the first is raised.
+    ``pattern`` selects functions by name; with ``whole_files``, `FileQueries.file_vectors` has the file's others, too.
+    A file without a query is skipped. ``failed`` is called with the error of each file that cannot be embedded; without
+    it the first is raised.
     """
     maker = table.maker
     # These come from a file: the encoder checks them.
     options: Any = {"level": maker.level, "purpose": maker.purpose, "form": maker.form, "whiten": maker.whiten}
-    function = wanted.pattern if wanted and not whole_files else None
+    function = pattern.pattern if pattern and not whole_files else None
     with closing(encoder.embed_stream(files, function=function, progress=progress, **options)) as outcomes:
         for outcome in outcomes:
             if function and len(files) > 1 and isinstance(outcome.error, ConfigError):  # it has no such function
@@ -65,8 +65,8 @@ def queries_of(
                 continue
             regions, every = embedding.regions, embedding.part(maker.part)
             rows = list(range(len(regions)))
-            if wanted and whole_files:
-                rows = [row for row in rows if wanted.search(regions[row].symbol) or wanted.search(regions[row].name)]
+            if pattern and whole_files:
+                rows = [row for row in rows if pattern.search(regions[row].symbol) or pattern.search(regions[row].name)]
             if rows:
                 chosen, sizes = [regions[row] for row in rows], embedding.sizes[rows, 2]
                 yield FileQueries(outcome.name, chosen, sizes, every[rows], every)
@@ -79,9 +79,9 @@ def nearest_of_files(
 
     ``by_file`` re-ranks by what else is in the files (`mirenc.search.rerank`). The table is read once a batch of files.
     """
-    for batch in in_batches(queries, lambda file: len(file.beside), _BATCH):
+    for batch in in_batches(queries, lambda file: len(file.file_vectors), _BATCH):
         if by_file:
-            results = rerank_files([(file.vectors, file.beside) for file in batch], table, k)
+            results = rerank([(file.vectors, file.file_vectors) for file in batch], table, k)
         elif approximate:
             results = [nearest_approximate(file.vectors, table.vectors, max(k, _MIN_APPROXIMATE)) for file in batch]
         else:

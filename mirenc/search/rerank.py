@@ -22,17 +22,13 @@ _CANDIDATES, _CHUNK = 50, 8192
 _WEIGHT, _SATURATION = 0.1, 0.7
 
 
-def rerank(queries: ArrayLike, beside: ArrayLike, table: VectorTable, k: int = 10) -> Nearest:
-    """`nearest` for functions of one file, the best 50 re-ranked by how similar their files are.
+def rerank(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTable, k: int = 10) -> list[Nearest]:
+    """`nearest` for functions of some files, of each the best 50 re-ranked by how similar their files are.
 
-    Shapes: ``queries`` (q, D), ``beside`` (m, D), all functions of their file -> two of (q, min(k, n)): rows of
-    ``table``, and their cosines, which need not be in descending order.
+    A file is a pair: its ``queries`` (q, D), and ``file_vectors`` (m, D), all of its functions. The table is read once
+    for all. Shapes: two of (q, min(k, n)) for each file: rows of ``table``, and their cosines, which need not be in
+    descending order.
     """
-    return rerank_files([(queries, beside)], table, k)[0]
-
-
-def rerank_files(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTable, k: int = 10) -> list[Nearest]:
-    """`rerank` for several files, each a pair of ``queries`` and ``beside``: the table is read once for all."""
     unit_queries = [_unit(queries) for queries, _ in files]
     ends = np.cumsum([len(queries) for queries in unit_queries])[:-1]
     candidates = nearest(np.concatenate(unit_queries), table.vectors, max(k, _CANDIDATES))
@@ -42,8 +38,8 @@ def rerank_files(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTabl
     by_file = np.argsort(source, kind="stable")
     results = []
     rows_and_cosines = (np.split(array, ends) for array in candidates)
-    for queries, (_, beside), rows, cosines in zip(unit_queries, files, *rows_and_cosines, strict=True):
-        mine = rest_of_file(queries, np.full(queries.shape, (_unit(beside) - mean).sum(0)), mean)
+    for queries, (_, file_vectors), rows, cosines in zip(unit_queries, files, *rows_and_cosines, strict=True):
+        mine = rest_of_file(queries, np.full(queries.shape, (_unit(file_vectors) - mean).sum(0)), mean)
         sum_of: dict[int, Float64] = {}  # by file: the functions of a file are near those of few others
         order = np.empty((len(rows), min(k, rows.shape[1])), dtype=np.int64)
         for number, near in enumerate(rows):

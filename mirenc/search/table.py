@@ -28,7 +28,6 @@ LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth
 LABELS |= {"source_file": "file", "source_line": "line", "built": "built"}
 NUMBERS = ("depth", "source_line")
 SOURCE = ("file", "file_hash", "content_hash", "own_form")
-OLD_FILES_LACK = {"built": "", "own_form": "plain"}  # defaults for files written before forms existed
 COUNTS = (
     *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
     "call_edges_left_out",
@@ -42,8 +41,8 @@ class Maker:
     """The model and options that all vectors of a table were made with.
 
     ``model_digest`` is `Encoder.digest_in` of the ``form``. ``level``, ``part``, ``purpose``, ``whiten`` and ``form``
-    are as in `mirenc.Encoder.embed`, ``hide_names`` as in `mirenc.load`; older files without ``whiten`` or ``form``
-    were whitened and plain. ``map`` is the name of the map that whitened them; "" for the model's own.
+    are as in `mirenc.Encoder.embed`, ``hide_names`` as in `mirenc.load`. ``map`` is the name of the map that whitened
+    them; "" for the model's own.
     """
 
     model: str
@@ -104,13 +103,6 @@ class VectorTable:
     labels: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LABELS})
     sources: list[dict[str, Any]] = field(default_factory=list)
     source_row: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if "built" not in self.labels:
-            self.labels["built"] = [OLD_FILES_LACK["built"]] * len(self.source_row)
-        for source in self.sources:
-            if isinstance(source, dict):
-                source.setdefault("own_form", OLD_FILES_LACK["own_form"])
 
     @classmethod
     def of(cls, maker: Maker, embeddings: Iterable[tuple[str, Embedding]], width: int = 0) -> Self:

@@ -26,7 +26,7 @@ from mirenc.base.writing import check_output, delivered, refused
 from mirenc.encoder import Embedding
 from mirenc.llvm.inputs.file_kind import refuse_pointer
 from mirenc.search.npz import read_npz, write_npz
-from mirenc.search.table import COUNTS, LABELS, NUMBERS, OLD_FILES_LACK, SOURCE, Maker, VectorTable
+from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 
 _HEAD = 64  # bytes at the start of a file that tell its kind
 _ROW_GROUP = 4096  # rows
@@ -197,7 +197,7 @@ def _read_npy(path: str) -> VectorTable:
             "again with -o NAME.npz, which needs no second file"
         )
     head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
-    labels = {name: head[f"{name}s"] for name in LABELS if name not in OLD_FILES_LACK or f"{name}s" in head}
+    labels = {name: head[f"{name}s"] for name in LABELS}
     return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])
 
 
@@ -259,7 +259,7 @@ def _read_indexed(path: str) -> VectorTable:
 
     with pq.ParquetFile(path, memory_map=True) as file:
         maker = Maker.from_json(json.loads((file.schema_arrow.metadata or {})[b"mirenc"]))
-        words = file.read(["file", *(name for name in LABELS if name in file.schema_arrow.names)])
+        words = file.read(["file", *LABELS])
         columns: dict[str, Any] = {name: _Column(words[name]) for name in words.column_names}
         table = VectorTable(maker, index_of(path, file, asdict(maker)), columns)
         table.files = columns["file"]
@@ -268,7 +268,7 @@ def _read_indexed(path: str) -> VectorTable:
 
 def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
     """Add the labels and source of a row; its other cells are counts. Neighbouring rows share an equal source."""
-    source = {name: row.pop(name, OLD_FILES_LACK[name]) if name in OLD_FILES_LACK else row.pop(name) for name in SOURCE}
+    source = {name: row.pop(name) for name in SOURCE}
     for name, column in table.labels.items():
         column.append(row.pop(name, 0 if name in NUMBERS else source["file"] if name == "name" else ""))
     source["counts"] = row

@@ -24,7 +24,7 @@ from mirenc.llvm.inputs.input import Input, path_input
 from mirenc.llvm.ir.functions import attributes_of, is_left_alone
 from mirenc.llvm.ir.read import load_input, module_of
 from mirenc.llvm.passes.extract import extract_functions
-from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.llvm.passes.pass_lists import expanded, level
 from mirenc.llvm.passes.size_after_passes import Engine, Failed
 from mirenc.tools.run.compilers import clang_for
 

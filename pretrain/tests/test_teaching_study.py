@@ -12,6 +12,7 @@ import torch
 from kept_features import read_kept
 from small_answers import write_answers
 from small_compiled import ir_of
+from teaching import TeachingConfig, TeachingTrainer
 
 from mirenc.decide.tables.compiled import hash_of_ir
 from mirenc.llvm import parse_ir
@@ -21,9 +22,7 @@ from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample
 from mirenc.model.torch_layers import GraphEncoder, Neighbours, TorchLayers
-from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus
-from mirenc.pretrain.trainer import Trainer
 
 RECIPE = "teaching_study"
 
@@ -48,10 +47,10 @@ def recipe(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 def test_each_variant_lacks_what_its_name_says(script: ModuleType, recipe: dict[str, Any]) -> None:
-    def config(name: str) -> PretrainConfig:
+    def config(name: str) -> TeachingConfig:
         values = {**recipe, "start_from": "a-model", "igm": dict(recipe["igm"])}
         script.VARIANTS[name](values)
-        return PretrainConfig.from_dict(values)
+        return TeachingConfig.from_dict(values)
 
     complete = config("whole")
     assert complete.taught is not None
@@ -100,7 +99,7 @@ def test_without_direction_an_edge_is_the_same_both_ways_and_only_then(script: M
 def test_features_are_those_of_the_trained_model(
     script: ModuleType, recipe: dict[str, Any], corpus: Corpus, tmp_path: Path
 ) -> None:
-    trainer = Trainer(PretrainConfig.from_dict(recipe), corpus, tmp_path)
+    trainer = TeachingTrainer(TeachingConfig.from_dict(recipe), corpus, tmp_path)
     trainer.run()
     features = script.features_of(trainer, trainer.answers, "whole-0")
     state = {name: value.numpy() for name, value in trainer.model.state_dict().items()}

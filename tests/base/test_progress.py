@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from mirenc.base import progress
+
 CODE = """
 from mirenc.base.progress import progress
 with progress("counting", 2) as advance:
@@ -36,3 +38,29 @@ def test_what_is_printed_under_a_bar_stays_whole(tmp_path: Path, on_terminal: bo
     else:
         assert (tmp_path / "out").read_text() == f"{'x' * 200}\nlast\n"
         assert "last" not in shown
+
+
+def test_without_a_terminal_a_line_is_written_whenever_the_time_has_doubled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = iter([0.0, 9.0, 11.0, 21.0, 22.5, 40.0])  # of the start, and of each step
+    monkeypatch.setattr(progress, "FIRST_LINE", 10.0)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(seconds))
+    with progress.progress("embedding", 5) as advance:
+        for _ in range(5):
+            advance(note="x.ll")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["mirenc: embedding: 2 of 5 done in 11 s", "mirenc: embedding: 4 of 5 done in 22 s"]
+
+
+def test_the_number_of_steps_may_be_told_later_or_never(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "FIRST_LINE", 0.0)
+    with progress.progress("reading", None) as advance:
+        advance(2)
+        advance(total=7)
+    with progress.progress("reading", 9, show=False) as advance:
+        advance()
+    words = [line.partition(" done in ")[0] for line in capsys.readouterr().err.splitlines()]
+    assert words == ["mirenc: reading: 2", "mirenc: reading: 3 of 7"]

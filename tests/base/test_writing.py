@@ -11,7 +11,7 @@ import pytest
 from mirenc.base.errors import ConfigError, IRFileError
 from mirenc.base.writing import check_output, delivered, only_one, refused
 from mirenc.cli import suggest
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 
 
 def test_a_folder_has_one_run(tmp_path: Path) -> None:

@@ -586,7 +586,7 @@ def test_odd_options(embed: Run, ir: Path, words: list[str], phrase: str) -> Non
 
 def test_odd_commands(run: Run, ir: Path, tmp_path: Path) -> None:
     run("embed").refused("Missing argument")
-    run("frobnicate").refused("No such command 'frobnicate'")
+    run("frobnicate").refused("no such verb: frobnicate; mirenc -h lists them")
     run("graph", ir, ir).refused("unexpected extra argument")
     run("inspect", "-n", "-1", ir).refused("--statements")
     run("tokenizer", "train", ir).refused("--output")

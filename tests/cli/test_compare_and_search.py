@@ -134,7 +134,7 @@ def test_the_same_is_found_in_vectors_and_in_a_folder(
     labels = [(str(file), name) for file, part in zip(files, parts, strict=True) for name in part.names]
     query = encoder.embed_parts(O0 / "sorting.ll", level="function")
     table = make_index(encoder, folder, level="function")
-    rows, cosines = rerank(query.vector, query.vector, table, 2)
+    ((rows, cosines),) = rerank([(query.vector, query.vector)], table, 2)
 
     level = [] if suffix else ["-l", "function"]
     result = run("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json", *level).ok()

@@ -91,7 +91,7 @@ def test_of_many_differences_the_first_are_told(run: Run, root: Path) -> None:
 
 def test_a_mistyped_name_fails_before_anything_is_done(run: Run, root: Path, site: Site) -> None:
     for verb in (("verify",), ("fetch", "--yes")):
-        run("datasets", *verb, "toy", "device_maping").failed("unknown dataset", "did you mean 'device_mapping'")
+        run("datasets", *verb, "toy", "device_maping").failed("unknown dataset", "Did you mean 'device_mapping'")
     assert not site.requested
     run("datasets", "fetch").refused("NAME")
 

@@ -88,7 +88,7 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
         refused = run("predict", "--task-file", task, EXAMPLE, *words, flag)
         assert "--look-ahead and --no-look-ahead are for shipped heads" in refused.err
     assert line["far"]
-    assert "unlike what the head was trained on" in answer.err
+    assert "the code or its context is unlike what the head was trained on" in answer.err
 
 
 def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head: Path) -> None:
@@ -173,7 +173,7 @@ def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
     words = ("predict", "--task-file", task, source, "--context", "length=4096", "--head", tmp_path / "head")
     line = json.loads(run(*words, "--json").out)
     assert (line["preferred"], line["choice"]) == ("wide", choice)
-    assert (line["evidence"]["pays"], line["evidence"]["found"]) == (evidence.pays, evidence.found)
+    assert (line["evidence"]["pays"], line["evidence"]["code_matters"]) == (evidence.pays, evidence.code_matters)
     assert line["evidence"]["no_code"] == (None if evidence.no_code is None else evidence.no_code[0])
     lines = run(*words).out.splitlines()
     if evidence.pays:

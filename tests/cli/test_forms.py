@@ -43,16 +43,11 @@ def test_queries_are_brought_to_the_form_of_the_index(
     )
 
 
-def test_an_index_from_before_there_were_forms(run: Run, model_dir: Path, encoder: Encoder, tmp_path: Path) -> None:
+def test_an_index_of_plain_ir_is_searched_on_request(
+    run: Run, model_dir: Path, encoder: Encoder, tmp_path: Path
+) -> None:
     index = tmp_path / "x.npz"
     run("embed", "--no-cache", "--model", model_dir, "--form", "plain", "-o", index, QUERY, OTHER).ok()
-    with np.load(index) as stored:
-        arrays = {name: stored[name] for name in stored if name not in ("builts", "own_form")}
-    head = json.loads(str(arrays["meta"]))
-    assert "form" not in head
-    for source in head["files"]:
-        assert source.pop("own_form") == "plain"
-    np.savez_compressed(index, **arrays | {"meta": np.array(json.dumps(head))})
     search = ("search", "--model", model_dir, "--json", QUERY, index)
     run(*search).failed(
         "vectors of unchanged IR (form plain)",

@@ -21,7 +21,7 @@ from command_line import SOURCE, Run, archive
 from llvmlite import binding
 from small_corpus import FIXTURES
 
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 
 anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp")

@@ -55,8 +55,8 @@ def test_a_verb_built_alone_is_that_of_the_whole_command_line(
 def test_a_verb_that_is_none_names_those_that_are_near(run: Run) -> None:
     result = run("embde", "x.ll")
     assert result.code == 2
-    assert "No such command 'embde'" in result.err
-    assert "embed" in result.err
+    assert "no such verb: embde; did you mean 'embed'?" in result.err
+    assert "no such verb: find; did you mean 'search'" in run("find", "x.ll").err  # a word of its help
 
 
 def test_a_verb_starts_without_the_others(spawn: Run) -> None:

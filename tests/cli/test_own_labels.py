@@ -25,6 +25,7 @@ def test_a_head_of_classes_is_fitted_and_asked(run: Run, tables: tuple[Path, Pat
     for words in ("most frequent class", "bag of words", "embedding", "answer mul", "It is better than guessing"):
         assert words in fitted.out
     assert fitted.err == (
+        f"mirenc: embedding the code of {tables[0]}; then a head is trained on it, and tested on groups held out\n"
         f"mirenc: wrote {tmp_path / 'head'}. To use the head, type: mirenc predict {tmp_path / 'head'} INPUT\n"
     )
     file = tables[0].parent / "m3.ll"

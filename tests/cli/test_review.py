@@ -87,6 +87,7 @@ def test_answers_are_written_beside_the_screen(run: Run, tmp_path: Path) -> None
         first, *_, last = one["message"]["text"].split("; ")
         assert f": {first}" in result.out
         assert last in result.out + result.err  # whether the code is unlike what the head knows
+        assert last.endswith("it was optimised at -O2 or -O3, and the head knows IR of -Oz before any pass")
     yaml = files[0].read_text(encoding="utf-8")
     assert [f"Function: '{name}'" in yaml for name in names] == [True] * 3
 

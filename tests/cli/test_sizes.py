@@ -16,7 +16,8 @@ import mirenc
 from mirenc.decide.fit import fit_head
 from mirenc.decide.load_samples import load_data
 from mirenc.decide.registry import get_task
-from mirenc.llvm.passes import SharedEngine, find_engine, find_llvm as installed
+from mirenc.llvm.passes import find_llvm as installed
+from mirenc.llvm.passes.find_llvm import SharedEngine, find_engine
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ class Oracle:
         return rows
 
     def predict(self, head: np.ndarray, features: Features, rows: np.ndarray) -> np.ndarray:
-        if features.matrix.shape[1] == features.context:
+        if features.matrix.shape[1] == features.context_columns:
             assert self.blind is not None
             return self.blind[rows]
         self.folds.append((head, rows))
@@ -102,7 +102,7 @@ def test_worth_is_over_the_best_static_rule() -> None:
     evidence = gather(data, np.array([[0.1, 0.9]] * 30))
     assert evidence.rival == "best single setting"
     assert evidence.worth == (1.0, 1.0, 1.0)
-    assert not evidence.found
+    assert not evidence.code_matters
     assert evidence.other[0].speedup == pytest.approx(2.0)  # over the default, which is another thing
     # That rule is what to answer: it beats the default wherever it was held out.
     assert evidence.constant_worth == pytest.approx((2.0, 2.0, 2.0))
@@ -142,7 +142,7 @@ def test_answers_that_know_more_than_any_rule_are_evidence() -> None:
     evidence = gather(table(costs), predictions)
     assert evidence.worth[0] == pytest.approx(2**0.5)
     assert 1 < evidence.worth[1] < evidence.worth[0] < evidence.worth[2]
-    assert evidence.found
+    assert evidence.code_matters
     assert evidence.error == 0.0
 
 
@@ -157,20 +157,20 @@ def test_code_is_held_against_a_head_without_it() -> None:
     assert evidence.no_code[0] == pytest.approx(2 ** (8 / 40))
     assert 1 < evidence.no_code[1] < evidence.no_code[0] < evidence.no_code[2]
     assert evidence.pays
-    assert evidence.found
+    assert evidence.code_matters
     # Where the context tells everything, answers are worth as much, and the code has no part in it.
     evidence = gather(table(costs), predictions, predictions)
     assert evidence.worth[0] == pytest.approx(2**0.5)
     assert evidence.no_code == (1.0, 1.0, 1.0)
     assert evidence.pays
-    assert not evidence.found
+    assert not evidence.code_matters
 
 
 def test_without_context_no_code_is_the_best_static_rule() -> None:
     costs = [(2.0, 1.0), (1.0, 2.0)] * 20
     evidence = gather(table(costs), np.array([[0.1, 0.9], [0.9, 0.1]] * 20))
     assert evidence.no_code == evidence.worth
-    assert evidence.found
+    assert evidence.code_matters
 
 
 def test_the_head_without_code_learns_from_the_same_folds() -> None:
@@ -191,7 +191,7 @@ def test_the_head_without_code_learns_from_the_same_folds() -> None:
 def test_where_answers_are_chance_there_is_no_evidence(seed: int) -> None:
     rng = np.random.default_rng(seed)
     costs = [tuple(np.exp(0.3 * rng.normal(size=2))) for _ in range(60)]
-    assert not gather(table(costs), rng.dirichlet(np.ones(2), size=60)).found
+    assert not gather(table(costs), rng.dirichlet(np.ones(2), size=60)).code_matters
 
 
 def test_a_setting_that_ran_as_the_default_counts_as_it() -> None:
@@ -210,13 +210,13 @@ def test_a_real_head_is_trained_without_the_groups_it_answers_for() -> None:
     data = TaskData([Sample(f"s{row}", "ir", f"g{row // 2}", costs=tuple(one)) for row, one in enumerate(costs)], SPACE)
     features = Features("both", matrix[:, ::-1], 1)  # what decides is code
     evidence = gather_evidence(data, target_of(data, "accuracy"), features, 0)
-    assert evidence.found
+    assert evidence.code_matters
     assert min(evidence.worth[0], evidence.no_code[0]) > 1.2
     # The same column as context: as good an answer, and nothing that the code had a part in.
     informed = gather_evidence(data, target_of(data, "accuracy"), Features("both", matrix, 1), 0)
     assert informed.pays
     assert informed.worth[0] > 1.2
-    assert not informed.found
+    assert not informed.code_matters
     # With labels that have nothing to do with the features there is none, however well a head remembers.
     chance = TaskData(
         [
@@ -242,7 +242,7 @@ def test_groups_are_held_out_whole() -> None:
 def test_one_group_alone_is_no_evidence() -> None:
     data = TaskData([Sample(f"s{row}", "ir", "g", costs=(2.0, 1.0)) for row in range(30)], SPACE)
     evidence = gather(data, np.array([[0.0, 1.0]] * 30))
-    assert not evidence.found
+    assert not evidence.code_matters
     assert evidence.record(1.0, default=False) is None
     json.dumps(asdict(evidence), allow_nan=False)
 
@@ -256,7 +256,7 @@ def test_numbers_are_held_against_the_mean() -> None:
     values = np.tile([0.0, 10.0], 20)
     evidence = gather(numbers(values), values + np.linspace(0, 1, 40))
     assert evidence.rival == "mean of the training samples"
-    assert evidence.found
+    assert evidence.code_matters
     assert evidence.error == pytest.approx(0.8, abs=0.01)  # 8 of 10 were nearer
     # Of the mean's squared error of about 25 and a bit, a third of 1 is left.
     assert evidence.worth[0] == pytest.approx(1 - 1 / 3 / 25, abs=2e-3)
@@ -268,17 +268,17 @@ def test_numbers_are_held_against_a_head_without_code() -> None:
     values = np.tile([0.0, 10.0], 20)
     evidence = gather(numbers(values), values + 1.0, values + np.tile([2.0, -2.0], 20))
     assert evidence.no_code == pytest.approx((0.75, 0.75, 0.75))  # an error of 1 where the context leaves 2
-    assert evidence.found
+    assert evidence.code_matters
     evidence = gather(numbers(values), values + 1.0, values - 1.0)
     assert evidence.no_code == (0.0, 0.0, 0.0)
     assert evidence.pays
-    assert not evidence.found
+    assert not evidence.code_matters
 
 
 def test_numbers_without_any_error_are_evidence() -> None:
     values = np.tile([0.0, 10.0], 20)
     evidence = gather(numbers(values), values)
-    assert evidence.found
+    assert evidence.code_matters
     assert 0 < evidence.error < 1e-9
 
 
@@ -288,7 +288,7 @@ def test_labels_are_held_against_their_rates_as_people_are_told_them() -> None:
     data = TaskData(samples, label_names=("a", "b"))
     evidence = gather(data, np.where(truth, 0.75, -3.0))
     assert evidence.rival == "rates in the training samples"
-    assert evidence.found
+    assert evidence.code_matters
     assert evidence.error == 0.25
     assert evidence == gather(data, np.where(truth, 0.75, 0.0))
     # Half of the labels are off by a quarter; a head without code is off by a half, cut like the other.
@@ -337,7 +337,7 @@ def test_what_was_saved_is_read(one: Evidence) -> None:
     again = read(asdict(one))
     assert again == one
     assert json.dumps(asdict(again)) == json.dumps(asdict(one))
-    assert again.found == one.found
+    assert again.code_matters == one.code_matters
 
 
 def test_an_older_head_was_not_held_against_one_without_code() -> None:
@@ -348,8 +348,8 @@ def test_an_older_head_was_not_held_against_one_without_code() -> None:
     evidence = read(old)
     assert evidence == WHOLE
     assert evidence.pays
-    assert not evidence.found
-    assert BESIDE.found
+    assert not evidence.code_matters
+    assert BESIDE.code_matters
 
 
 @pytest.mark.parametrize(

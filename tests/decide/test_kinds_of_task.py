@@ -254,7 +254,7 @@ def test_a_number_is_predicted_beside_its_baselines(tiny: Encoder, tmp_path: Pat
     head = TaskHead.load(fit_head(task, data, tiny, row="both_histogram").save(tmp_path), task, encoder=tiny)
     (answer,) = head.predict(kernel(1, length=19))
     assert answer.value == pytest.approx(np.log(20), abs=0.3)
-    assert answer.evidence.found
+    assert answer.evidence.code_matters
     assert 0 < answer.error < 0.5
 
 

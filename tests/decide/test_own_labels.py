@@ -29,6 +29,7 @@ from mirenc.decide.custom_head import CustomHead
 from mirenc.decide.label_table import kind_of_labels
 from mirenc.decide.own_labels import LabelReport, fit_labels
 from mirenc.encoder import Encoder, load
+from mirenc.llvm import Region
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -175,6 +176,46 @@ def test_an_answer_about_other_code_is_not_to_be_followed(classes: LabelReport) 
     assert answer.distance > 1
     assert not answer.follow
     assert "unlike the code that the head was trained on" in answer.why
+
+
+def test_code_of_another_build_is_named_as_the_cause(classes: LabelReport) -> None:
+    assert classes.head.facts.built == ("O0",)  # its functions have no attribute and nothing of an optimiser
+    (answer,) = classes.head.predict(EXAMPLES / "saxpy.ll")
+    assert answer.region.built == "O2"
+    assert answer.why.endswith(
+        "above 1 is far): that code was built before optimisation, this at -O2 or -O3. Give code of such a build"
+    )
+
+
+def test_a_function_larger_than_all_in_training_is_not_to_be_followed(numbers: LabelReport, tmp_path: Path) -> None:
+    assert numbers.head.facts.instructions == (2, 18)  # 1 to 17 operations, and the return
+    write_module(tmp_path / "large.ll", {"large": ("mul", 40)})
+    (answer,) = numbers.head.predict(tmp_path / "large.ll")
+    assert not answer.follow
+    assert answer.why == "the code that the head was trained on has 2 to 18 instructions, and this 41"
+
+
+def test_an_interval_beyond_all_labels_in_training_is_not_to_be_followed(numbers: LabelReport) -> None:
+    facts = numbers.head.facts
+    assert (facts.smallest_label, facts.largest_label) == (
+        None,
+        None,
+    )  # 3 of 48 samples have the smallest label, and 3 the largest
+    region = Region("function", "f", "f", "", 0, "", 0, built="O0")
+    assert facts.beyond(region, 5, (1.0, 500.0), 0.5) == ""
+    ended = facts.model_copy(update={"smallest_label": 32.0, "largest_label": 400.0})
+    assert ended.beyond(region, 5, (32.0, 400.0), 0.5) == ""
+    assert ended.beyond(region, 5, (31.9, 400.0), 0.5).startswith("the smallest label in training is 32, and")
+    assert ended.beyond(region, 5, (32.0, 400.1), 0.5).startswith("the largest label in training is 400, and")
+
+
+def test_labels_that_end_at_a_rare_number_end_there_for_the_head(tmp_path: Path, tiny: Encoder) -> None:
+    rows = []
+    for file in range(6):
+        write_module(tmp_path / f"m{file}.ll", {f"f{place}": ("mul", 4 * file + place + 1) for place in range(4)})
+        rows += [(f"m{file}.ll", f"f{place}", 32.5 + 10 * (4 * file + place), file) for place in range(4)]
+    facts = fit_labels(write_table(tmp_path / "labels.csv", rows), tiny, logarithm=False).head.facts
+    assert (facts.smallest_label, facts.largest_label) == (32.5, 262.5)  # each label once, 1 of 24
 
 
 def test_heads_that_do_not_fit_are_refused(classes: LabelReport, tiny: Encoder, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_task_says_what_it_is(name: str) -> None:
     assert task.level in ("module", "function", "loop")
     assert task.select in ("accuracy", "speedup")
     assert len(set(task.variants)) == len(task.variants) >= 1
-    for names in (task.context.names, task.hand_names):
+    for names in (task.context.names, task.hand_feature_names):
         assert len(set(names)) == len(names)
     assert task.check_level("") == task.level
     assert set(task.events) <= set(task.variants)
@@ -84,9 +84,9 @@ def test_the_data_make_a_whole_table(name: str, variant: str, published_data: An
     assert context.ndim == 2
     assert np.isfinite(context).all()
     assert not task.context.names or (context.std(axis=0) > 0).all()
-    if task.hand_names:
-        hand = np.array([sample.hand for sample in data.samples])
-        assert hand.shape == (len(data), len(task.hand_names))
+    if task.hand_feature_names:
+        hand = np.array([sample.hand_features for sample in data.samples])
+        assert hand.shape == (len(data), len(task.hand_feature_names))
         assert np.isfinite(hand).all()
     if data.target == "costs":
         rows = np.arange(len(data))
@@ -136,6 +136,12 @@ def test_a_name_that_is_nearly_right_is_guessed() -> None:
     with pytest.raises(TaskError, match="unknown task 'zzz'") as caught:
         get_task("zzz")
     assert "Did you mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("asked", "meant"), [("code_size", "'size_after'"), ("gpu", "'device_mapping'")])
+def test_a_name_that_says_what_is_wanted_gets_the_task_that_does_it(asked: str, meant: str) -> None:
+    with pytest.raises(TaskError, match=rf"Did you mean {meant}\?"):
+        get_task(asked)
 
 
 # -- what there is ---------------------------------------------------------------------------------------
@@ -235,7 +241,7 @@ def test_a_path_that_is_no_python_file_is_refused(tmp_path: Path) -> None:
         ("baselines = {'x': 0}\n    space = None", "'x' is setting 0"),
         ("variants = ()", "variants is ()"),
         ('context = ("size",)', "must be a mirenc.decide.Context"),
-        ('hand_names = "size"', "must be a tuple of names"),
+        ('hand_feature_names = "size"', "must be a tuple of names"),
         ("protocols = []", "protocols is []"),
         ('space = Space(("width",), (("narrow",), ("wide",)), default=2)', "default is 2; indices go from 0 to 1"),
         ('space = ("narrow", "wide")', "space is ('narrow', 'wide'); it must be a mirenc.decide.Space"),

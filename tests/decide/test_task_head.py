@@ -130,18 +130,18 @@ def test_a_shipped_head_has_a_name_and_brings_its_model() -> None:
     ],
 )
 def test_a_head_without_a_variant_answers_by_the_code(name: str, file: str, variant: str) -> None:
-    answers = TaskHead.load(name).predict(BOUNDS / file, {"n": 4096}, refused=lambda _: None)
+    answers = TaskHead.load(name).predict(BOUNDS / file, {"n": 4096}, on_refused=lambda _: None)
     assert {answer.variant for answer in answers} == {variant}
     assert all(("H200" in answer.machine) == (variant == "h200") for answer in answers)
 
 
 def test_heads_asked_in_place_of_another_are_chosen_and_checked_likewise() -> None:
     head = TaskHead.load("block_size")
-    with_quick = replace(head, quick=TaskHead.load(ready_heads(head.task)[""]))
-    answers = with_quick.predict(BOUNDS / "clang-19.cuda.ll", {"n": 4096}, refused=lambda _: None)
+    with_quick = replace(head, head_for_large=TaskHead.load(ready_heads(head.task)[""]))
+    answers = with_quick.predict(BOUNDS / "clang-19.cuda.ll", {"n": 4096}, on_refused=lambda _: None)
     assert {answer.variant for answer in answers} == {"h200"}
-    strange = replace(head.others["h200"], model_digest="f" * 64)
-    for changed in (replace(head, others={"h200": strange}), replace(head, quick=strange)):
+    strange = replace(head.variant_heads["h200"], model_digest="f" * 64)
+    for changed in (replace(head, variant_heads={"h200": strange}), replace(head, head_for_large=strange)):
         with pytest.raises(HeadError, match=r"trained on vectors of .* \(f{12}\)"):
             changed.predict(BOUNDS / "clang-19.spir.ll", {"n": 4096})
 
@@ -336,5 +336,5 @@ def test_what_code_permits_is_all_that_is_answered(
     with pytest.raises(TaskError, match="nothing runs"):
         trained.predict(kernel("add"), (8,))
     refusals: list[TaskError] = []
-    assert trained.predict(kernel("add"), (8,), refused=refusals.append) == []
+    assert trained.predict(kernel("add"), (8,), on_refused=refusals.append) == []
     assert [str(error) for error in refusals] == ["nothing runs. Go home"]

@@ -40,7 +40,7 @@ def recipe(short_run: PretrainConfig, folder: Path) -> PretrainConfig:
     values: dict[str, Any] = short_run.model_dump()
     values |= {name: values[name] | {"steps": 0} for name in ("mlm", "gae", "igm")}
     values["graph"] = {"kind": "directed", "hidden": 16, "out": 10, "readout": "mean-max-sum", "statements": True}
-    values |= {"held_out": ("gamma",), "optimiser": "adamw", "checkpoint_every": 5, "taught": None}
+    values |= {"held_out": ("gamma",), "optimiser": "adamw", "checkpoint_every": 5}
     contrast = {"steps": 12, "batch": 3, "learning_rate": 3e-3, "warmup": 2, "functions": str(folder)}
     return PretrainConfig.from_dict(values | {"contrast": contrast})
 

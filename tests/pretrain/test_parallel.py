@@ -41,14 +41,13 @@ import json, sys
 from pathlib import Path
 
 from mirenc.base.config import load_toml
-from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus
-from mirenc.pretrain.trainer import Trainer
+from teaching import TeachingConfig, TeachingTrainer
 
 corpus, folder, config = map(Path, sys.argv[1:])
 losses = []
-trainer = Trainer(
-    PretrainConfig.from_dict(load_toml(config)), Corpus.load(corpus), folder,
+trainer = TeachingTrainer(
+    TeachingConfig.from_dict(load_toml(config)), Corpus.load(corpus), folder,
     report=lambda step: losses.append((step.stage, step.loss)),
 )
 trainer.run()
@@ -56,6 +55,7 @@ if trainer.processes.first:
     (folder / "losses.json").write_text(json.dumps(losses))
 trainer.processes.close()
 """
+RECIPES = str(Path(__file__).parents[2] / "pretrain")
 Losses = list[tuple[str, float]]
 
 
@@ -68,7 +68,7 @@ def stored(ir_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": RECIPES}
 
 
 @pytest.fixture(scope="module")

@@ -236,9 +236,7 @@ def test_stages_of_a_run() -> None:
         ({name: {"steps": 0, **STAGE} for name in ("mlm", "gae", "igm")}, "nothing to train"),
         # A negative is another module's graph: with one there is none, and the loss would be 0 / 0.
         ({"igm": {**STAGE, "steps": 1, "batch": 1}}, r"igm\.batch must be at least 2"),
-        ({"compiler": {"steps": 1, **STAGE}}, r"give \[answers\]"),
         ({"contrast": {"steps": 3}}, "needs functions = FOLDER"),
-        ({"taught": {"width": 8}}, r"stage compiler, which trains \[taught\], has 0 steps"),
         (
             {"text": {"kind": "convolution", "chanels": 24}},
             r"unknown key 'text.chanels'; did you mean 'channels'\?",

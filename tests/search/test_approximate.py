@@ -16,9 +16,10 @@ from mirenc.search.self_match import own_first, own_rows
 
 def table_at(path: Path, seed: int = 0, rows: int = 300) -> VectorTable:
     vectors = np.random.default_rng(seed).normal(size=(rows, 24)).astype(np.float32)
-    labels = {name: [""] * rows for name in ("function", "symbol", "header", "source_file")}
+    labels = {name: [""] * rows for name in ("function", "symbol", "header", "source_file", "built")}
     labels |= {"name": [f"f{row}" for row in range(rows)], "depth": [0] * rows, "source_line": [0] * rows}
-    sources = [{"file": f"{half}.ll", "file_hash": "", "content_hash": "", "counts": {"blocks": 1}} for half in "ab"]
+    source = {"file_hash": "", "content_hash": "", "own_form": "plain", "counts": {"blocks": 1}}
+    sources = [{"file": f"{half}.ll", **source} for half in "ab"]
     table = VectorTable(
         Maker("m", "d" * 64, "function"), vectors, labels, sources, [row * 2 // rows for row in range(rows)]
     )

@@ -9,7 +9,7 @@ from mirenc.base.errors import MirencError
 from mirenc.encoder import Encoder
 from mirenc.encoder.embedding import vector_blocks
 from mirenc.llvm.inputs.input import path_input
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.llvm.passes.object_file import elf_functions
 from mirenc.search.builds import Build, read_builds
 from mirenc.search.pairs import centred

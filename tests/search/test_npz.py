@@ -1,4 +1,4 @@
-"""Tables as .npz: one long name does not decide what all names take, and files of earlier versions are read."""
+"""Tables as .npz: one long name does not decide what all names take."""
 
 import json
 from pathlib import Path
@@ -14,12 +14,18 @@ NAMES = ["f", "a" * 300, "", "ends with NUL\0", "\udcff, as a file's name may be
 
 def table(names: list[str]) -> VectorTable:
     count = len(names)
-    texts = dict.fromkeys(("header", "source_file"), [""] * count) | dict.fromkeys(
+    texts = dict.fromkeys(("header", "source_file", "built"), [""] * count) | dict.fromkeys(
         ("name", "function", "symbol"), names
     )
     numbers = {"depth": [0] * count, "source_line": [7] * count}
     labels = {name: list(column) for name, column in (texts | numbers).items()}
-    source = {"file": "b" * 300, "file_hash": "0", "content_hash": "1", "counts": {"functions": count}}
+    source = {
+        "file": "b" * 300,
+        "file_hash": "0",
+        "content_hash": "1",
+        "own_form": "plain",
+        "counts": {"functions": count},
+    }
     vectors = np.arange(2.0 * count, dtype=np.float32).reshape(count, 2)
     return VectorTable(Maker("one", "1" * 64, "function"), vectors, labels, [source], [0] * count)
 
@@ -59,14 +65,6 @@ def test_a_name_of_10_000_characters_among_20_000(tmp_path: Path) -> None:
     with np.load(tmp_path / "x.npz", allow_pickle=False) as arrays:
         assert arrays["names"].nbytes == 4 * 256 * 20_000
     assert read_vectors(tmp_path / "x.npz").names == names
-
-
-def test_a_file_of_an_earlier_version(tmp_path: Path) -> None:
-    expected = table(["f", "a" * 300])
-    columns = {f"{name}s": np.array(column) for name, column in expected.labels.items()}
-    meta = np.array(json.dumps({**expected.maker.to_json(), "files": expected.sources}))
-    np.savez(tmp_path / "x.npz", vectors=expected.vectors, file_row=np.array(expected.source_row), meta=meta, **columns)
-    assert_same(read_vectors(tmp_path / "x.npz"), expected)
 
 
 def test_a_row_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from mirenc.base.errors import (
 )
 from mirenc.encoder import Encoder
 from mirenc.search import Maker, VectorTable, compare, index, nearest
-from mirenc.search.rerank import file_bonus, rerank, rerank_files
+from mirenc.search.rerank import file_bonus, rerank
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLANG = FIXTURES / "ir" / "clang-19"
@@ -60,7 +60,7 @@ def test_of_two_that_are_near_the_one_in_such_company_comes_first() -> None:
     table = table_of([[1, 0.1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0.1], [1, 0.2, 0, 0], [0, 0, 0, 1]], [0, 0, 0, 1, 1])
     query, beside = [[1, 0, 0, 0]], [[1, 0, 0, 0], [0, 0, 0, 2]]
     assert nearest(query, table.vectors, k=2)[0].tolist() == [[0, 3]]
-    rows, cosines = rerank(query, beside, table, k=2)
+    ((rows, cosines),) = rerank([(query, beside)], table, k=2)
     assert rows.tolist() == [[3, 0]]
     np.testing.assert_allclose(cosines, [[1.04**-0.5, 1.01**-0.5]], rtol=1e-6)
     # By hand: what else is there, less the mean of the index.
@@ -82,19 +82,21 @@ def test_the_fifty_nearest_are_re_ranked_and_no_others(place: int, first: int) -
     angles = 0.05 + 0.005 * np.arange(60)
     vectors = [*([math.cos(angle), math.sin(angle), 0] for angle in angles), [0, 0, 1]]
     table = table_of(vectors, [*range(60), place])
-    assert rerank([[1, 0, 0]], [[1, 0, 0], [0, 0, 1]], table, k=1)[0].tolist() == [[first]]
+    ((rows, _),) = rerank([([[1, 0, 0]], [[1, 0, 0], [0, 0, 1]])], table, k=1)
+    assert rows.tolist() == [[first]]
 
 
 def test_ten_are_found_by_default() -> None:
     table = table_of([[1, 0]] * 12, [*range(12)])
-    assert rerank([[1, 0]], [[1, 0]], table)[0].tolist() == [[*range(10)]]
+    ((rows, _),) = rerank([([[1, 0]], [[1, 0]])], table)
+    assert rows.tolist() == [[*range(10)]]
 
 
 @pytest.mark.parametrize("files", [[0, 1, 2, 3], [0, 0, 0, 0]])
 def test_where_no_file_says_more_than_another_the_cosines_rank(files: list[int]) -> None:
     vectors = [[1, 0.1, 0], [1, 1, 0], [0, 1, 0], [1, 0.2, 0.1]]
     alone = [[1.0, 0, 0]]
-    ranked = rerank(alone, alone, table_of(vectors, files), k=3)
+    (ranked,) = rerank([(alone, alone)], table_of(vectors, files), k=3)
     np.testing.assert_array_equal(ranked, nearest(alone, vectors, k=3))
 
 
@@ -102,9 +104,9 @@ def test_rows_of_a_file_need_not_stand_together() -> None:
     random = np.random.default_rng(0)
     vectors, files = random.normal(size=(30, 6)).astype(np.float32), random.integers(5, size=30)
     query = random.normal(size=(4, 6))
-    rows, cosines = rerank(query, query, table_of(vectors.tolist(), files.tolist()), k=30)
+    ((rows, cosines),) = rerank([(query, query)], table_of(vectors.tolist(), files.tolist()), k=30)
     order = np.argsort(files, kind="stable")
-    again = rerank(query, query, table_of(vectors[order].tolist(), files[order].tolist()), k=30)
+    (again,) = rerank([(query, query)], table_of(vectors[order].tolist(), files[order].tolist()), k=30)
     np.testing.assert_allclose(again[1], cosines, atol=1e-6)
     np.testing.assert_array_equal(order[again[0]], rows)
 
@@ -139,8 +141,8 @@ def test_several_files_are_ranked_as_each_by_itself() -> None:
     table = table_of(random.normal(size=(90, 8)).tolist(), random.integers(0, 9, 90).tolist())
     beside = [random.normal(size=(count, 8)) for count in (4, 1, 7)]
     files = [(each[:3], each) for each in beside]  # of the last not all are asked for
-    for ranked, (queries, others) in zip(rerank_files(files, table, k=20), files, strict=True):
-        rows, cosines = rerank(queries, others, table, k=20)
+    for ranked, (queries, others) in zip(rerank(files, table, k=20), files, strict=True):
+        ((rows, cosines),) = rerank([(queries, others)], table, k=20)
         np.testing.assert_array_equal(ranked[0], rows)
         np.testing.assert_allclose(ranked[1], cosines, atol=1e-6)
 

@@ -14,8 +14,7 @@ from mirenc.decide.tables.compiled import read_compiled
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.decide.tasks.pass_tasks import covering_lists
 from mirenc.llvm.passes.find_llvm import find_engine
-from mirenc.llvm.passes.level_pass_lists import expanded, level
-from mirenc.llvm.passes.pass_lists import parse, steps
+from mirenc.llvm.passes.pass_lists import expanded, level, parse, steps
 from mirenc.tools.suggest import IDEAS, fixed_lists
 
 TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"

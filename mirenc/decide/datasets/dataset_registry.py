@@ -3,7 +3,6 @@
 The checksums are of decompressed content, so they hold for ``x.csv`` and ``x.csv.gz``, a folder and its ``.tar.xz``.
 """
 
-import difflib
 import os
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ from urllib.parse import quote
 from pydantic import Field
 
 from mirenc.base.config import Config, load_toml
-from mirenc.base.errors import ConfigError, DatasetError
+from mirenc.base.errors import ConfigError, DatasetError, unknown
 from mirenc.decide.datasets.dataset_files import archive_path, file_path
 
 _HOME = Path(__file__).parent
@@ -69,9 +68,7 @@ def get_dataset(name: str) -> Dataset:
     """The dataset of a name. Raises DatasetError: unknown name; the message has the nearest one."""
     if name in DATASETS:
         return DATASETS[name]
-    near = difflib.get_close_matches(name.lower().replace("-", "_"), DATASETS, n=1)
-    guess = f"did you mean {near[0]!r}? " if near else ""
-    raise DatasetError(f"unknown dataset {name!r}; {guess}available: {', '.join(DATASETS)}. See `mirenc datasets list`")
+    raise DatasetError(unknown("dataset", name, DATASETS, "See `mirenc datasets list`"))
 
 
 def data_root(data_dir: str | os.PathLike[str] | None = None) -> Path:

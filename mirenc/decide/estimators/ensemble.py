@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from mirenc.base.arrays import Float64, Int64
-from mirenc.base.errors import ConfigError, HeadError
+from mirenc.base.errors import ConfigError, HeadError, unknown
 from mirenc.decide.estimators.base import Head, MultiRegressor, Regressor
 from mirenc.decide.estimators.chooser import (
     SHARPNESS,
@@ -178,7 +178,7 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
 
     def _check_parameters(self, columns: int) -> None:
         if self.select not in SELECT:
-            raise ConfigError(f"unknown select {self.select!r}; available: {', '.join(SELECT)}")
+            raise ConfigError(unknown("select", self.select, SELECT))
         super()._check_parameters(columns)
 
     def _checked_target(self, y: ArrayLike, rows: int) -> Float64:

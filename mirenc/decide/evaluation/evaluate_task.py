@@ -66,20 +66,20 @@ class Evaluation:
         seeds: Sequence[int] = SEEDS,
         jobs: int = 1,
         advance: Callable[..., None] | None = None,
-        previous: Sequence[TaskReport] = (),
-        keep: Callable[[TaskReport], object] | None = None,
+        previous_reports: Sequence[TaskReport] = (),
+        on_report: Callable[[TaskReport], object] | None = None,
     ) -> TaskReport:
         """Fit and ask heads; parameters as those of `evaluate`."""
         possible = [protocol for protocol in self.task.protocols if not protocol.only_unit(self.data)]
         chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or possible
         work = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen, seeds)
         digests = {job.key: job.digest() for job in work}
-        known = {key: result for report in previous for key, result in report.known(digests).items()}
+        known = {key: result for report in previous_reports for key, result in report.known(digests).items()}
         done: dict[Key, Result] = {}
         for place, (job, result) in enumerate(zip(work, run_jobs(work, jobs, advance, known), strict=True), 1):
             done[job.key] = result
-            if keep is not None and place % len(self.features) == 0 and place < len(work):
-                keep(self._report(chosen, seeds, digests, done))
+            if on_report is not None and place % len(self.features) == 0 and place < len(work):
+                on_report(self._report(chosen, seeds, digests, done))
         return self._report(chosen, seeds, digests, done)
 
     def _report(
@@ -138,8 +138,8 @@ def evaluate(
     seeds: Sequence[int] = SEEDS,
     jobs: int = 1,
     advance: Callable[..., None] | None = None,
-    previous: Sequence[TaskReport] = (),
-    keep: Callable[[TaskReport], object] | None = None,
+    previous_reports: Sequence[TaskReport] = (),
+    on_report: Callable[[TaskReport], object] | None = None,
 ) -> TaskReport:
     """Evaluate the embedding on a task, beside its baselines. Raises TaskError: unknown names, bad data (`Task.load`).
 
@@ -149,8 +149,8 @@ def evaluate(
     `mirenc.decide.features.feature_matrix.ROW_TITLES`.
 
     Each of the ``seeds`` cuts other folds and starts heads from other random states, in ``jobs`` processes;
-    ``advance(done, total=..., note=...)`` is called meanwhile. Results in ``previous`` reports are reused where
-    features, folds and candidates are the same. ``keep`` is called with the report after each seed but the last.
+    ``advance(done, total=..., note=...)`` is called meanwhile. Results in ``previous_reports`` are reused where
+    features, folds and candidates are the same. ``on_report`` is called with the report after each seed but the last.
     """
     task = task if isinstance(task, Task) else get_task(task)
     for name in _several("protocols", protocols):
@@ -160,7 +160,8 @@ def evaluate(
     variant = task.check_variant(variant)
     table = data if isinstance(data, TaskData) else load_data(task, data, variant)
     prepared = Evaluation.prepare(task, table, variant=variant, encoder=encoder, rows=rows)
-    return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, previous=previous, keep=keep)
+    reports: dict[str, Any] = {"previous_reports": previous_reports, "on_report": on_report}
+    return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, **reports)
 
 
 def _several(name: str, names: Sequence[str] | None) -> list[str]:

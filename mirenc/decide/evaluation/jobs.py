@@ -60,10 +60,10 @@ class Job:
         """SHA-256 of everything the result depends on: features, target, folds, candidates, release."""
         target, features = self.target, self.features
         head = candidate_search(
-            target.shape(features, np.arange(len(self.unit))), self.seed, target.select, features.only
+            target.shape(features, np.arange(len(self.unit))), self.seed, target.select, features.candidate
         )
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
-        search = [__version__, self.seed, features.context, target.select, members, head.picks]
+        search = [__version__, self.seed, features.context_columns, target.select, members, head.picks]
         if isinstance(head, CautiousEnsembleHead):
             search.append([type(head).__name__, head.default, head.most_slow])
         content = hashlib.sha256(json.dumps(search).encode())
@@ -71,7 +71,7 @@ class Job:
             content.update(json.dumps(names.tolist()).encode())
         arrays = [features.matrix, target.values, target.strata]
         if isinstance(target, CostTarget):
-            for settings in (features.settings or target.settings, *(features.asked or ())):
+            for settings in (features.settings or target.settings, *(features.question_settings or ())):
                 arrays += [settings.features, settings.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
             content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())

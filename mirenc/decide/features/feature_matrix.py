@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.base.arrays import Float32, Float64
-from mirenc.base.errors import MirencError, TaskError
+from mirenc.base.errors import MirencError, TaskError, unknown
 from mirenc.decide.estimators.candidates import has_mlp
 from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
@@ -62,11 +62,11 @@ class Features:
 
     row: str  # key of `ROW_TITLES`
     matrix: Float64  # (n, A + D): context features first, then code features; D = 0 for ``no_code``
-    context: int  # A
-    only: str = ""  # the one candidate (`mirenc.decide.estimators.candidates`) that the row uses; "": all compete
+    context_columns: int  # A
+    candidate: str = ""  # the one (`mirenc.decide.estimators.candidates`) that the row uses; "": all compete
     note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
     settings: Settings | None = None  # settings with the code that each makes of each sample; None: by their values
-    asked: tuple[Settings, ...] | None = None  # views of these that a question has; None: the same as in training
+    question_settings: tuple[Settings, ...] | None = None  # views of these in a question; None: as in training
 
 
 def code_row(row: str) -> str:
@@ -85,7 +85,7 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     kind, run_names = _kind_of(row)
     if kind == "ir2vec" and not ir2vec_available():
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
-    if row == "hand" and not task.hand_names:
+    if row == "hand" and not task.hand_feature_names:
         return f"task {task.name!r} has no hand features. Leave out row 'hand'"
     if kind == "compiler" and not task.context.compiler_names:
         return f"task {task.name!r} asks no compiler. Leave out row 'compiler'"
@@ -144,7 +144,7 @@ def build_features(
     """
     for row in rows:
         if row not in ROW_TITLES:
-            raise TaskError(f"unknown row {row!r}; available: {', '.join(ROW_TITLES)}")
+            raise TaskError(unknown("row", row, ROW_TITLES))
         if reason := _why_not(task, data, row):
             raise TaskError(reason)
     vectors, notes = _code_features(task, data, [code_row(row) for row in rows], encoder, advance)
@@ -181,7 +181,7 @@ def build_features(
         context = context_matrix(task, data, hidden=hidden, from_run=from_run)
         code, settings, views = np.zeros((len(data), 0)), None, None
         if source == "hand":
-            code = np.array([sample.hand for sample in data.samples], dtype=np.float64)
+            code = np.array([sample.hand_features for sample in data.samples], dtype=np.float64)
         elif source in vectors:
             code = vectors[source].astype(np.float64)
         if ahead:

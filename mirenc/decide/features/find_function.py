@@ -1,10 +1,9 @@
 """Finds the function that a name, or a line of the source, stands for, among the functions of a file."""
 
-import difflib
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from mirenc.base.errors import TaskError
+from mirenc.base.errors import TaskError, did_you_mean
 from mirenc.llvm import Region
 from mirenc.llvm.analysis.regions import is_called
 
@@ -24,9 +23,8 @@ def find_function(regions: Sequence[Region], name: str, file: str) -> int:
         symbols = ", ".join(regions[place].symbol for place in places[:_SHOWN])
         raise TaskError(f"{file}: {len(places)} functions are called {name!r}. Give a symbol: {symbols}")
     names = [region.function for region in regions]
-    near = difflib.get_close_matches(name, names, n=1)
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:_SHOWN])}{more}"
+    hint = did_you_mean(name, names) or f"it has {', '.join(names[:_SHOWN])}{more}"
     raise TaskError(f"{file}: no function {name!r} with a body; {hint}")
 
 

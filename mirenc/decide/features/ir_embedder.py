@@ -24,6 +24,7 @@ from mirenc.base.errors import ConfigError, MirencError, UnreadableIRWarning
 from mirenc.decide.features.find_function import find_function
 from mirenc.encoder import PARTS, PURPOSES, Encoder, OnError, Part, Purpose, load
 from mirenc.encoder.embedding import vector_blocks
+from mirenc.encoder.options import check
 from mirenc.encoder.outcome import Outcome, listed
 from mirenc.encoder.weights import find_model
 from mirenc.llvm import IRModule
@@ -124,8 +125,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
             ("part", PARTS),
             ("on_error", get_args(OnError)),
         ):
-            if getattr(self, name) not in allowed:
-                raise ConfigError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(allowed)}")
+            check(name, getattr(self, name), allowed)
         home = find_model(self.model).resolve()
         changed = max((file.stat().st_mtime_ns for file in home.iterdir()), default=0)
         cache = self.cache if isinstance(self.cache, bool) else os.fspath(self.cache)

@@ -61,7 +61,7 @@ class DeviceMapping(PublishedTask):
         Protocol("suite", "leave one suite out", lambda data: data.suite, folds=None),
     )
     baselines = {"GPU only": 1, "CPU only": 0}
-    hand_names = _HAND
+    hand_feature_names = _HAND
 
     def samples(self, folder: Path, variant: str) -> Iterator[Sample]:
         gpu, _, count = variant.partition("-")
@@ -84,7 +84,7 @@ class DeviceMapping(PublishedTask):
             context=tuple(real(row, column, where) for column in self.context.names),
             costs=(real(row, "runtime_cpu", where), real(row, "runtime_gpu", where)),
             suite=_SUITES.get(first := row["benchmark"].split("-")[0], first),
-            hand=tuple(np.log1p([real(row, column, where) for column in _HAND]).tolist()),
+            hand_features=tuple(np.log1p([real(row, column, where) for column in _HAND]).tolist()),
         )
 
     def permitted(

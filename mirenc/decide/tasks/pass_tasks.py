@@ -29,7 +29,7 @@ from mirenc.llvm.passes.extract import extract_functions
 _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
 # What -Oz begins with: every function marked minsize and optsize, and no pass run.
 BEFORE_OZ = Dialect(
-    title="source at -Oz, before any pass",
+    title="IR of -Oz before any pass",
     flags={language: (*language_flags, *_FLAGS) for language, language_flags in LANGUAGE_FLAGS.items()},
 )
 HELD_OUT = Protocol(

@@ -58,7 +58,7 @@ class ThreadCoarsening(PublishedTask):
         Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),
     )
     baselines = {"factor 1": 0}
-    hand_names = _HAND
+    hand_feature_names = _HAND
     select = "speedup"
 
     def samples(self, folder: Path, variant: str) -> Iterator[Sample]:
@@ -83,7 +83,7 @@ class ThreadCoarsening(PublishedTask):
             for gpu, name in _GPUS.items():
                 costs = tuple(_seconds(kernel, rows.get(factor, {}), f"runtime_{gpu}") for factor in _FACTORS)
                 ir = kernels[f"{kernel}.ll"]
-                yield Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand=hand)
+                yield Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand_features=hand)
 
     def permitted(
         self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mirenc.base.errors import ModelError
+from mirenc.base.errors import ModelError, unknown
 from mirenc.encoder.weights.hub import HubModel, hub_folder
 
 if TYPE_CHECKING:
@@ -87,11 +87,11 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
             f"pip install ./{_APART[name]}; for another machine, make a wheel in the checkout with "
             f"`pip wheel --no-deps ./{_APART[name]}`, and install that"
         )
-    available = ", ".join(list_models(failed=lambda error: None)) or "none"
+    known = list_models(failed=lambda error: None)
     if os.sep in name or os.path.exists(name):  # a path
         what = "a file, and a model is a folder" if os.path.exists(name) else "no such folder"
-        raise ModelError(f"{name}: {what}. Give a model's folder, or a name: {available}")
-    raise ModelError(f"unknown model {name!r}; available: {available}. To load a folder, give its path")
+        raise ModelError(f"{name}: {what}. Give a model's folder, or a name: {', '.join(known)}")
+    raise ModelError(unknown("model", name, known, "To load a folder, give its path"))
 
 
 def _shipped() -> list[str]:

@@ -143,7 +143,8 @@ class HubModel(NamedTuple):
             return f"{here} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy}"
         if isinstance(error, PermissionError):  # of the cache
             return f"{error.filename}: {error.strerror}. Set HF_HOME to a folder of yours"
-        return f"{here} {hub} does not give it ({brief(error)}). Check the network, {copy}"
+        wait = "Wait some minutes" if (status_of(error) or 0) >= 429 else "Check the network"
+        return f"{here} {hub} does not give it ({brief(error)}). {wait}, {copy}"
 
 
 def _bounded(most: int, model: str) -> type:
@@ -164,6 +165,11 @@ def _bounded(most: int, model: str) -> type:
 def brief(error: Exception) -> str:
     """What an error says, in one line."""
     return " ".join(str(error).split()).rstrip(".")[:200]
+
+
+def status_of(error: Exception) -> int | None:
+    """The status of the answer that an error is about, such as 404; None where no answer came."""
+    return getattr(getattr(error, "response", None), "status_code", None)
 
 
 def _digest(folder: Path) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mirenc.base.errors import ConfigError, ModelError
 from mirenc.encoder.weights.checksums import OPTIONAL, REQUIRED, SUMS
-from mirenc.encoder.weights.hub import HubModel, brief, library
+from mirenc.encoder.weights.hub import HubModel, brief, library, status_of
 from mirenc.encoder.weights.store import load_files, verify_files
 
 _USE = """
@@ -19,6 +19,14 @@ mirenc embed --model '{pin}' foo.ll
 What follows `#` is the model's digest: files that give another one are refused. `mirenc models fetch {repo}` prints the
 name with its commit.
 """
+
+# What to do before the upload is tried again, by the status of the hub's answer.
+_ADVICE = {
+    401: "Log in with `hf auth login`",
+    403: "Log in with `hf auth login` by a token that may write there, or name a repository of your own",
+    404: "Check the names of organisation and repository",
+    409: "Its content was changed meanwhile: look at it",
+}
 
 
 def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -> list[str]:
@@ -60,8 +68,13 @@ def upload(output: Path, repo: str) -> str:
         hub.HfApi().create_repo(repo, exist_ok=True)
         return str(hub.HfApi().upload_folder(repo_id=repo, folder_path=output).oid)
     except (OSError, hub.errors.HTTPError) as error:
-        what, advice = "does not take it", "Log in with `hf auth login`"
-        if isinstance(error, hub.errors.OfflineModeIsEnabled) or not isinstance(error, OSError):  # no answer came
+        status = status_of(error)
+        what, advice = "does not take it", "Mend that"
+        if status is None:
             what, advice = "cannot be reached", "Check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
+        elif status == 429 or status >= 500:
+            what, advice = "is not able to take it now", "Wait some minutes"
+        elif status in _ADVICE:
+            advice = _ADVICE[status]
         found = f"{repo}: {hub.constants.ENDPOINT} {what} ({brief(error)})"
         raise ModelError(f"{found}. {advice}, then type: hf upload {repo} {output}") from None

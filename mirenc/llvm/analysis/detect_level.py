@@ -34,6 +34,7 @@ from mirenc.llvm.ir.module import IRModule, OperandKind
 Level: TypeAlias = Literal["O0", "O1", "O2", "Os"]
 """``O2`` is -O2 or -O3, ``Os`` is -Os or -Oz."""
 
+LEVEL_WORDS = {"O0": "before optimisation", "O1": "at -O1", "O2": "at -O2 or -O3", "Os": "at -Os or -Oz"}
 _FOR_SIZE = frozenset({"optsize", "minsize"})
 _BY_OPTIMISERS = frozenset({"nofree", "nosync"})
 # Written by optimisers, except the last, which front ends write from -O1 on.

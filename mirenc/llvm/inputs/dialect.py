@@ -21,6 +21,11 @@ class Dialect:
     data_layout: str = ""
     oldest_clang: bool = False
 
+    @property
+    def before_passes(self) -> bool:
+        """Whether it is IR as a front end writes it."""
+        return all("-disable-llvm-passes" in flags for flags in self.flags.values())
+
 
 # The published kernels of both OpenCL tasks: Apple LLVM 9.1.0, x86_64-apple-macosx10.13.0,
 # kernels by spir_kernel, builtins mangled and without bodies, no address spaces, loops unrolled but not vectorised.

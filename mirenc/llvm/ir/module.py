@@ -1,18 +1,17 @@
-"""`IRModule`: one LLVM module as arrays, for graphs and statements, with views of functions, blocks, instructions."""
+"""`IRModule`: one LLVM module as arrays, for graphs and statements, with a view of each function."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from mirenc.base.arrays import Int8, Int32
 from mirenc.llvm.ir.grammar import Form
-from mirenc.llvm.ir.lines import attribute_groups, label_name, split_locals
+from mirenc.llvm.ir.lines import attribute_groups, split_locals
 from mirenc.llvm.ir.parser import IRArgument
 from mirenc.llvm.ir.rust_names import rust_name
 from mirenc.llvm.ir.symbols import unescaped
@@ -26,7 +25,7 @@ ADDED_MEMORY = re.compile(r", target_mem\d: none")
 
 
 class OperandKind(IntEnum):
-    """Kind of an operand; `IROperand.kind` has the names in lower case."""
+    """Kind of an operand."""
 
     INSTRUCTION = 0
     ARGUMENT = 1
@@ -80,36 +79,6 @@ class Rows(dict[Key, int]):
     def __missing__(self, key: Key) -> int:
         self[key] = row = len(self)
         return row
-
-
-class IROperand(NamedTuple):
-    """One operand: kind (a name of `OperandKind`), type where it is used, and value as printed."""
-
-    kind: str
-    type: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class IRInstruction:
-    """One instruction."""
-
-    index: int  # in the module
-    opcode: str
-    text: str  # canonical, on one line
-    statement: str  # of normalisation `locals`
-    result: str | None  # name of the result without ``%``
-    operands: list[IROperand]  # in LLVM 10's order
-
-
-@dataclass(frozen=True, slots=True)
-class IRBlock:
-    """One basic block."""
-
-    index: int  # in the module
-    name: str  # label without ``%`` and quotes; "" for an entry block that LLVM prints without one
-    instructions: list[IRInstruction]
-    successors: list[int]  # block numbers in the function, in successor order (0 = true branch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,22 +205,11 @@ class IRModule:
     @property
     def defined_functions(self) -> list[IRFunction]:
         """Functions with a body."""
-        return [function for function in self.functions if not function.is_declaration]
+        return [function for function in self.functions if not function.header.is_declaration]
 
     def local_names(self, instruction: int) -> list[str]:
         """Local names in the text of an instruction, in order of the placeholders of its form."""
         return split_locals(self.lines[self.arrays.line[instruction]].strip())[1]
-
-    def instruction(self, index: int) -> IRInstruction:
-        """The instruction of that number."""
-        arrays, names, operands = self.arrays, self.local_names(index), []
-        form = self.forms[int(arrays.form[index])]
-        for row, operand in enumerate(form.operands, arrays.operand_start[index]):
-            text = operand.text if operand.slot < 0 else (operand.text or "%") + names[operand.slot]
-            operands.append(IROperand(OperandKind(arrays.operand_kind[row]).name.lower(), operand.type, text))
-        result = names[0].strip('"') if form.has_result else None
-        text = self.lines[int(arrays.line[index])].strip()
-        return IRInstruction(index, form.opcode, text, form.statement, result, operands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,31 +233,3 @@ class IRFunction:
         """Readable name: C++ and Rust names demangled, without parameters."""
         name = unescaped(self.name)
         return self.module.display.get("@" + self.header.name, "")[1:] or rust_name(name) or name
-
-    @property
-    def is_declaration(self) -> bool:
-        return self.header.is_declaration
-
-    @property
-    def arguments(self) -> tuple[IRArgument, ...]:
-        return self.header.arguments
-
-    @property
-    def return_type(self) -> str:
-        return self.header.return_type
-
-    @property
-    def blocks(self) -> list[IRBlock]:
-        module, arrays, blocks = self.module, self.module.arrays, []
-        for index in range(self.header.first_block, self.header.last_block):
-            first, last = arrays.block_start[index : index + 2].tolist()
-            line = module.lines[arrays.line[first] - 1]
-            name = "" if line.startswith("define ") else label_name(line).strip('"')
-            successors = arrays.successor[slice(*arrays.successor_start[index : index + 2])] - self.header.first_block
-            instructions = [module.instruction(row) for row in range(first, last)]
-            blocks.append(IRBlock(index, name, instructions, successors.tolist()))
-        return blocks
-
-    @property
-    def instructions(self) -> Iterator[IRInstruction]:
-        return map(self.module.instruction, range(self.header.first, self.header.last))

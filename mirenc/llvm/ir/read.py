@@ -4,6 +4,7 @@ import codecs
 import hashlib
 import logging
 import os
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +38,8 @@ from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.passes.optimise import PASSES, Form, check_form, formed, has_definitions
 
 _LOGGER = logging.getLogger(__name__)
+_SANITIZER = re.compile(r"call [^\n@]*@(__(?:ub|a|hwa|t|m)san_\w+|llvm\.ubsantrap)")
+_NOTED = "_MIRENC_SANITIZER_NOTED"  # in the environment, which the processes of a run share
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
         most_text = TEXT_FACTOR * options.max_bytes
         text, mended = canonical_text(loaded, worker, most_text=most_text, timeout=options.timeout)
         module = replace(_formed(text, loaded.name, options, deleted=deleted), mended=mended)
+        _note_sanitizer(text, loaded.name)
     except MirencError as error:
         # Every message begins with the file; attributes (line, column, diagnostic) are kept.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
@@ -160,6 +164,15 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
         problem = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
         raise NoFunctionBodyError(f"{loaded.name}: {problem}. Give a module with at least one `define`")
     return module if options.dialect is None else bring(module, options.dialect)
+
+
+def _note_sanitizer(text: str, name: str) -> None:
+    """Say once a run that IR has a sanitizer's checks, which outnumber what is compared."""
+    if _NOTED not in os.environ and ("san_" in text or "ubsantrap" in text) and (call := _SANITIZER.search(text)):
+        os.environ[_NOTED] = "1"
+        problem = "has checks of a sanitizer (%s), and looks unlike code without them"
+        advice = "Compile with -fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
+        _LOGGER.warning(f"mirenc: warning: %s: {problem}. {advice}", name, call[1])
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:

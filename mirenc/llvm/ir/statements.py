@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from mirenc.base.arrays import Int32
+from mirenc.base.errors import unknown
 from mirenc.base.shown import short_repr
 from mirenc.llvm.ir.module import IRModule, Rows, global_name
 
@@ -95,7 +96,7 @@ def statements_of(module: IRModule, normalisation: str = "locals") -> Statements
     if normalisation in module.statements:
         return module.statements[normalisation]
     if normalisation not in NORMALISATIONS:
-        raise ValueError(f"unknown normalisation {normalisation!r}; available: {', '.join(NORMALISATIONS)}")
+        raise ValueError(unknown("normalisation", normalisation, NORMALISATIONS))
     table = Rows[str]()
     head = [table[line] for line in module.type_lines]
     if normalisation == "locals":

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple
 
-from mirenc.base.errors import ConfigError, IRParseError
+from mirenc.base.errors import ConfigError, IRParseError, unknown
 from mirenc.llvm.ir.lines import DEFINED, NAME, balanced, without_hints
 
 Form = Literal["plain", "light", "O1", "O2", "O3", "Os", "Oz"]
@@ -58,7 +58,7 @@ class FormedText(NamedTuple):
 def check_form(form: str) -> None:
     """Raise ConfigError where ``form`` is none of the `FORMS`."""
     if form not in FORMS:
-        raise ConfigError(f"unknown form {form!r}; available: {', '.join(FORMS)}")
+        raise ConfigError(unknown("form", form, FORMS))
 
 
 def has_definitions(text: str) -> bool:

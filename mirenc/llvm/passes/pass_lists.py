@@ -1,17 +1,24 @@
-"""Lists of passes as text and as trees, and new lists: mutations and random ones.
+"""Lists of passes as text and as trees, those of the levels -O0 to -O3, -Os and -Oz, and new ones.
 
 The text is that of ``opt -passes``. A pass only runs inside the adaptor it is made for (``function(...)``,
-``loop-mssa(...)``), so new lists keep each pass in a place of its kind, and LLVM can read them as the old one.
+``loop-mssa(...)``), so new lists (mutations and random ones) keep each pass in a place of its kind, and LLVM can read
+them as the old one.
+
+``default<Oz>`` is the level itself. `expanded` is the list that one LLVM prints for it, from which new lists are made.
+LLVM does not print the costs that inlining goes by, so where functions are not marked ``minsize`` the print-out of -Oz
+inlines as -O2 does.
 """
 
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
-from mirenc.base.errors import PassError
+from mirenc.base.errors import PassError, unknown
 
+LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 LONGEST = 20  # passes of a random list
 MOST_CHANGES = 8  # of a mutation
 _PASS = re.compile(r"([A-Za-z0-9_-]+)((?:<[^<>]*>)*)")  # its name and its options
@@ -45,6 +52,28 @@ class Step:
     def name(self) -> str:
         """The pass without its options."""
         return self.text.partition("<")[0]
+
+
+def level(name: str) -> str:
+    """A level as LLVM's own list, ``default<Oz>``; PassError where there is no such level."""
+    if name not in LEVELS:
+        raise PassError(unknown("level", name, LEVELS))
+    return f"default<{name}>"
+
+
+@cache
+def expanded(name: str, version: str = "19") -> str:
+    """A level pass by pass, as LLVM of some version prints it; PassError where it is not shipped."""
+    import tomllib  # here: a child process imports this module, and needs no levels
+    from importlib.resources import files
+
+    levels = tomllib.loads(files("mirenc.llvm.passes").joinpath("levels.toml").read_text(encoding="utf-8"))
+    major = version.partition(".")[0]
+    if major not in levels:
+        raise PassError(f"the passes of LLVM {version}'s levels are not recorded; available: {', '.join(levels)}")
+    if name not in levels[major]:
+        raise PassError(f"the passes of level {name!r} are not recorded; available: {', '.join(levels[major])}")
+    return str(levels[major][name])
 
 
 def parse(text: str) -> tuple[PassNode, ...]:

@@ -165,8 +165,9 @@ class Engine:
             (reading, _), *answers = answers
             if reading["status"] == "input":
                 lines = [line for line in reading["problem"].splitlines() if not line.endswith(" parsing error")]
-                problem = f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}"
-                raise IRParseError(problem, diagnostic=reading["problem"])
+                problem = f"{self.name} cannot read the module: {lines[0] if lines else 'no reason given'}"
+                advice = "If a newer LLVM wrote it, install the library of that one, such as libllvm22"
+                raise IRParseError(f"{problem}. {advice}", diagnostic=reading["problem"])
             for answer, data in answers:
                 status = answer.pop("status")
                 results.append((answer, data) if status == "ok" else Failed(status, **answer))

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import Field
 
 from mirenc.base.config import Config
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, unknown
 from mirenc.base.run_program import run_limited
 from mirenc.llvm.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
@@ -56,7 +56,7 @@ class Choices:
     def __post_init__(self) -> None:
         for level in self.levels or ():
             if level not in LEVEL_FLAGS:
-                raise ConfigError(f"unknown optimisation level {level!r}; available: {', '.join(LEVEL_FLAGS)}")
+                raise ConfigError(unknown("optimisation level", level, LEVEL_FLAGS))
         if self.levels is not None and not self.levels:
             raise ConfigError(f"no optimisation level given. Name some of: {', '.join(LEVEL_FLAGS)}")
 

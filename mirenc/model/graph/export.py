@@ -1,20 +1,17 @@
-"""A graph as DOT, JSON, numpy archive or NetworkX graph; PyG's ``Data`` is made of a sample (`mirenc.model.sample`)."""
+"""A graph as DOT, JSON or numpy archive; PyG's ``Data`` is made of a sample (`mirenc.model.sample`)."""
 
 import json
 import os
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mirenc.base.arrays import padded
-from mirenc.base.errors import GraphError, needs
+from mirenc.base.errors import GraphError
 from mirenc.base.writing import check_output, delivered, refused
 from mirenc.model.graph.schema import Flow, NodeKind, ProgramGraph
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 SUFFIXES = (".dot", ".json", ".npz")
 _SHAPES = {"instruction": "box", "variable": "ellipse", "constant": "diamond"}
@@ -67,17 +64,6 @@ def to_dot(graph: ProgramGraph) -> str:
         lines.append(f'  n{row["source"]} -> n{row["target"]} [color="{_COLOURS[row["flow"]]}"{position}];')
     lines.append("}")
     return "\n".join(lines) + "\n"
-
-
-def to_networkx(graph: ProgramGraph) -> "nx.MultiDiGraph":
-    """A ``MultiDiGraph``; node and edge attributes are those of `to_json`. MissingExtraError without networkx."""
-    with needs("graph", "to_networkx needs networkx"):
-        import networkx as nx
-    out = nx.MultiDiGraph()
-    nodes, edges = _rows(graph)
-    out.add_nodes_from((row.pop("id"), row) for row in nodes)
-    out.add_edges_from((row.pop("source"), row.pop("target"), row) for row in edges)
-    return out
 
 
 def check_path(path: str | os.PathLike[str]) -> None:

@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 Figures = dict[str, Any]
 
 
@@ -23,7 +21,6 @@ _STATEMENTS = {
     "occurring": "statements as they occur",
     "unseen": "distinct statements not in training",
 }
-_ANSWERS = {"fires": "Passes that change the code, mean ROC AUC", "lists": "Sizes under pass lists, R2"}
 _KINDS = {"grammar": "grammar", "name": "names and strings", "number": "numbers"}
 Row = tuple[str, str, str]
 
@@ -50,7 +47,6 @@ def figure_rows(figures: Figures) -> list[Row]:
         add(f"gae.{flow}", f"GAE, {flow} flow", figure, _gae_rows, flow)
     add("matching", "Matching", figures["matching"], _matching_rows)
     add("retrieval", "Function retrieval O0 -> O2", figures["retrieval"], _retrieval_rows)
-    rows += _answers_rows(figures.get("answers") or {})
     unknown, cut = (_percent(figures["data"][name], 2) for name in ("unk_share", "truncated_share"))
     rows.append(("Tokens that are [UNK]", unknown, ""))
     rows.append(("Statements that fill the longest length (cut, or just fitting)", cut, ""))
@@ -87,24 +83,6 @@ def _matching_rows(figure: Any) -> list[Row]:
     for name, title in (("random", "random negatives"), ("near_size", "negatives of nearest size")):
         share, size = _percent(figure[f"accuracy_{name}"]), _percent(figure[f"accuracy_{name}_size"])
         rows.append((f"Matching accuracy, {title} ({figure['modules']:,} modules)", share, f"size difference {size}"))
-    return rows
-
-
-def _answers_rows(figure: Any) -> list[Row]:
-    """Of a model that learned a compiler's answers."""
-    rows = []
-    for key, title in (("held_out", "held out"), ("choosing", "of training projects that were kept out")):
-        if (part := figure.get(key)) is None:
-            continue
-        model, counts, pieces = part["model"], part["counts"], f"{part['pieces']:,} pieces {title}"
-        if "sizes" in model:
-            r2s = ([r2 for r2 in each["sizes"].values() if r2 is not None] for each in (model, counts))
-            learned, baseline = (_number(np.mean(each)) for each in r2s)
-            name = f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})"
-            rows.append((name, learned, f"counts alone {baseline}"))
-        for kind, name in _ANSWERS.items():
-            if kind in model:
-                rows.append((f"{name} ({pieces})", _number(model[kind]), f"counts alone {_number(counts[kind])}"))
     return rows
 
 

@@ -24,7 +24,7 @@ from mirenc.base.errors import MirencError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compiler_wrapper import driver, stand_in
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.pass_lists import level
 from mirenc.llvm.passes.size_after_passes import Failed
 from mirenc.tools.inline.calls import calls_of
 from mirenc.tools.inline.trial import try_inlining, weight

@@ -15,7 +15,7 @@ from pathlib import Path
 from mirenc.base.run_program import run_limited
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.llvm import IRModule, parse_ir
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.tools.measure.building import INCLUDE
 from mirenc.tools.profile.write_profile import FORK, forks, with_profile
 from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem

@@ -20,7 +20,7 @@ from mirenc.decide.estimators.trees import BoostedChances
 from mirenc.llvm import IRModule, parse_ir
 from mirenc.llvm.analysis.profile import profiled_shares
 from mirenc.llvm.inputs.dialect import Dialect
-from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.tools.profile.branches import branches_of
 from mirenc.tools.profile.loops import Loops, describe_loops
 
@@ -41,9 +41,9 @@ class Prediction(NamedTuple):
     """Predictions for a module's n branches of two ways and N loops (`mirenc.llvm.analysis.loops.find_loops`)."""
 
     block: Int64  # (n,) of the module: the one that ends with the branch
-    first: Float64  # (n,) probability that it goes the first way
-    chances: Float64  # (N, 5) how likely each of `TRIP_CLASSES` is
-    constant: Int64  # (N,) executions each time where constants say it; else 0
+    first_probability: Float64  # (n,) that it goes the first way
+    class_probabilities: Float64  # (N, 5) of `TRIP_CLASSES`
+    constant_count: Int64  # (N,) executions each time where constants say it; else 0
 
     def __repr__(self) -> str:
         return short_repr(self)
@@ -53,13 +53,13 @@ class Prediction(NamedTuple):
         shares, known = profiled_shares(module)
         new = ~known[self.block]
         edges = module.arrays.successor_start[self.block[new]]
-        shares[edges], shares[edges + 1] = self.first[new], 1 - self.first[new]
+        shares[edges], shares[edges + 1] = self.first_probability[new], 1 - self.first_probability[new]
         return shares
 
     def counted(self, module: IRModule) -> Self:
         """The predictions, with the module's ``!prof`` at branches that have one."""
         edges = module.arrays.successor_start[self.block]
-        return self._replace(first=self.shares(module)[edges])
+        return self._replace(first_probability=self.shares(module)[edges])
 
 
 @register("static_profile")
@@ -111,10 +111,11 @@ def in_registers(module: IRModule) -> IRModule:
 
 def with_constant_trips(prediction: Prediction, loops: Loops) -> Prediction:
     """Replace predictions for loops whose number of iterations follows from constants."""
-    first, chances = prediction.first.copy(), prediction.chances.copy()
-    for loop in np.flatnonzero((prediction.constant > 0) & (loops.exit >= 0)).tolist():
-        leaves = 1 / prediction.constant[loop]
+    first, chances = prediction.first_probability.copy(), prediction.class_probabilities.copy()
+    for loop in np.flatnonzero((prediction.constant_count > 0) & (loops.exit >= 0)).tolist():
+        leaves = 1 / prediction.constant_count[loop]
         first[loops.exit[loop]] = np.clip(leaves if loops.out[loop] else 1 - leaves, _LEAST, 1 - _LEAST)
-    known = np.flatnonzero(prediction.constant)
-    chances[known] = np.eye(len(TRIP_CLASSES))[np.searchsorted(CLASS_STARTS, prediction.constant[known], side="right")]
-    return prediction._replace(first=first, chances=chances)
+    known = np.flatnonzero(prediction.constant_count)
+    classes = np.searchsorted(CLASS_STARTS, prediction.constant_count[known], side="right")
+    chances[known] = np.eye(len(TRIP_CLASSES))[classes]
+    return prediction._replace(first_probability=first, class_probabilities=chances)

@@ -13,7 +13,7 @@ from mirenc.decide.task_head import TaskHead
 from mirenc.llvm.inputs.compiler_wrapper import driver, write_script
 from mirenc.llvm.inputs.projects import command_inputs
 from mirenc.llvm.ir.read import ReadOptions
-from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.llvm.passes.pass_lists import expanded, level
 from mirenc.tools.run.compilers import major_version, tool_beside
 from mirenc.tools.tune.loops import Loops
 from mirenc.tools.tune.tuning_case import Key, Place

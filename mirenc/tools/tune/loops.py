@@ -32,7 +32,7 @@ class Loops(Case):
 
     def proposals(self, place: Place, tries: int) -> list[str]:
         assert place.region is not None
-        (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)
+        (answer,) = self.head.predict(place.source, place.context, region_filter=place.region.__eq__)
         directives = [self.task.directive(proposal) for proposal in answer.proposals][:tries]
         unrolled = _UNROLLED_BESIDE if directives else _UNROLLED
         directives += [Hint(0, 0, factor).pragma() for factor in unrolled]

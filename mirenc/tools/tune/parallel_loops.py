@@ -77,7 +77,7 @@ class ParallelLoops(Case):
             raise TaskError(f"{problem}: the pragma comes from a macro, or `parallel` and `for` are two pragmas")
         predicted = []
         with contextlib.suppress(MirencError):  # such as a trip count below 1: what people try is left
-            (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)
+            (answer,) = self.head.predict(place.source, place.context, region_filter=place.region.__eq__)
             most = max(threads for threads, *_ in self.head.space.settings) if self.head.space else self.cores
             # All threads or one: the machine that was measured may have had more of them, or fewer.
             predicted = [

@@ -26,12 +26,12 @@ _HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again",
 def write_report(run: Tuning) -> None:
     """Write the report, its data, the patch and the picture into the run's folder."""
     drawn = _draw(run.outcomes, run.folder / PICTURE)
-    run.case.write_compiler(run.kept, run.folder)  # of nothing: a plain clang, in place of an older one
+    run.case.write_compiler(run.kept_settings, run.folder)  # of nothing: a plain clang, in place of an older one
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, outcome) for outcome in run.outcomes]
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
     text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
-    data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.whole}
-    data |= {"late": run.late, "loops": [asdict(outcome) for outcome in run.outcomes], "unread": run.unread}
+    data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.total_gain}
+    data |= {"late": run.out_of_time, "loops": [*map(asdict, run.outcomes)], "unread": run.unread_sources}
     files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
     for name, content in files.items():
         with delivered(run.folder / name) as part:
@@ -45,11 +45,11 @@ def summary(run: Tuning) -> str:
     if run.alone:
         share = sum(outcome.share for outcome in run.alone)
         tally += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
-    late = ". The time was up; the same command goes on" if run.late else ""
-    if run.whole is None or not run.kept:
+    late = ". The time was up; the same command goes on" if run.out_of_time else ""
+    if run.total_gain is None or not run.kept_settings:
         return f"{tally}: nothing is faster by more than the noise, and nothing is changed{late}"
     count = sum(bool(outcome.kept) for outcome in run.outcomes)
-    gain, wall, noise = run.whole
+    gain, wall, noise = run.total_gain
     return (
         f"{tally}, {count} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
     )
@@ -63,8 +63,8 @@ def _lines(run: Tuning) -> list[str]:
         f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
     )
     rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
-    take = [f"To use the result, type: {run.case.take_over(run.folder, PATCH)}"] if run.kept else []
-    return [f"{summary(run)}.", f"{commands}; {method}. {rule}.", *run.unread, *take]
+    take = [f"To use the result, type: {run.case.take_over(run.folder, PATCH)}"] if run.kept_settings else []
+    return [f"{summary(run)}.", f"{commands}; {method}. {rule}.", *run.unread_sources, *take]
 
 
 def _cells(run: Tuning, outcome: Outcome) -> list[str]:

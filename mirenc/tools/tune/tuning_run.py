@@ -100,14 +100,14 @@ class Tuning(Run):
         self.order, self.case, self.place, self.say = order, case, folder, say
         self.seconds = 0.0  # of one run of the build as it was
         # Of all that was kept, against the build as it was: gain, that by the clock on the wall, and noise
-        self.whole: tuple[Gain, Gain, float] | None = None
-        self.unread: list[str] = []  # sources, and why
+        self.total_gain: tuple[Gain, Gain, float] | None = None
+        self.unread_sources: list[str] = []  # and why
         self.work.mkdir(parents=True, exist_ok=True)
         check_profile(case.compiler, case.profile)
         self.user = UserBuild(order.build, folder, self.work, case.compiler)
-        self.kept: dict[Key, str] = {}  # settings
-        self.plain = self.best = Variant({}, self.work)
-        self.late = False  # whether the time was up before all was tried
+        self.kept_settings: dict[Key, str] = {}
+        self.baseline = self.best = Variant({}, self.work)
+        self.out_of_time = False  # whether the time was up before all was tried
         self.unfinished: list[Outcome] = []  # the place at which it was
         self._default: dict[str, float] = {}  # wall-clock seconds that a command takes in the build as it was
         self._step = "the first build"
@@ -127,7 +127,7 @@ class Tuning(Run):
 
     def _find(self) -> int:
         self.user.forget()  # what an earlier run left is to be compiled again
-        self.plain = self.best = self.user.build()
+        self.baseline = self.best = self.user.build()
         if not self.user.compile_commands():
             raise TaskError(
                 "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
@@ -162,9 +162,9 @@ class Tuning(Run):
         )
         flags = self._profiled(max(first.cpu, first.wall))
         self._step = "the search for hot places"
-        places = [*filter(ours, self.case.places(commands, flags, self.unread.append))]
+        places = [*filter(ours, self.case.places(commands, flags, self.unread_sources.append))]
         self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
-        self.kept = {key: done.kept for key, done in self.journal.done.items() if done.kept}
+        self.kept_settings = {key: done.kept for key, done in self.journal.done.items() if done.kept}
         self._propose(places)
         return len(self.left)
 
@@ -182,10 +182,10 @@ class Tuning(Run):
         try:
             with suppress(TimeUpError), within(self._but_for_a_comparison()):
                 self._try_places(advance)
-            self.late = bool(self.left)
+            self.out_of_time = bool(self.left)
             self._compare_all()
         except TimeUpError:
-            self.late, self.kept = True, {}
+            self.out_of_time, self.kept_settings = True, {}
         except OverLimitError as error:
             raise TaskError(f"the build that was the best one till now was {error}. Give a --run that ends") from None
 
@@ -195,34 +195,34 @@ class Tuning(Run):
         return remaining - min(3 * LEAST_ROUNDS * self._default[self.order.run], remaining / 4)
 
     def _try_places(self, advance: Callable[..., None]) -> None:
-        if self.kept:
-            self.best = self._built(self.kept)
+        if self.kept_settings:
+            self.best = self._built(self.kept_settings)
         for place in self.in_time(self.left):
             outcome = self._tune(place)
             self.journal.write(asdict(outcome))
             self.journal.done[place.key] = outcome
             if outcome.kept:
-                self.kept[place.key] = outcome.kept
+                self.kept_settings[place.key] = outcome.kept
             advance(note=place.title)
 
     def _compare_all(self) -> None:
-        if self.kept:
-            turns = self._in_turns([self.plain, self.best], (0,))
+        if self.kept_settings:
+            turns = self._in_turns([self.baseline, self.best], (0,))
             if not turns.dropped:
-                self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
+                self.total_gain = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
             if not turns.faster(1):
                 self.say("with the best settings together, the program is not faster by more than noise; none is kept")
-                self.kept = {}
+                self.kept_settings = {}
 
     def close(self) -> None:
         """Put the original build back in place."""
-        self.user.restore(self.plain)
+        self.user.restore(self.baseline)
         self.user.clear()
 
     def patch(self) -> str:
         """The kept settings as a patch for ``patch -p1`` in the folder."""
         parts = []
-        for path, text in self.case.texts(self.kept).items():
+        for path, text in self.case.texts(self.kept_settings).items():
             if text == path.read_bytes():
                 continue
             name = path.resolve().relative_to(self.place.resolve()).as_posix()
@@ -244,7 +244,7 @@ class Tuning(Run):
         before = f"{self.case.profile_run}export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n"
         self._step = "the run with profile counters"
         done = run_shell(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
-        self.user.restore(self.plain)
+        self.user.restore(self.baseline)
         shutil.rmtree(variant.folder)
         files = sorted(raw.iterdir())
         if done.code or not files:
@@ -276,7 +276,7 @@ class Tuning(Run):
                 continue
             default = f"the default's build takes {self.user.seconds:.3g} s"
             try:
-                variant = self._built({**self.kept, place.key: directive})
+                variant = self._built({**self.kept_settings, place.key: directive})
                 default = self._default_takes(self.order.check or self.order.run)
                 setting = Tried(directive, problem=self._problem(variant, built.values()))
             except CompileError as error:
@@ -374,10 +374,10 @@ class Tuning(Run):
 
     def _built(self, settings: Mapping[Key, str]) -> Variant:
         """Build the program with some settings."""
-        self.user.restore(self.plain)
+        self.user.restore(self.baseline)
         compiler = self.case.write_compiler(settings, self.work / "compiler")
         variant = self.user.build(sources=self.case.texts(settings), compiler=compiler)
-        return replace(variant, files={**self.plain.files, **variant.files})
+        return replace(variant, files={**self.baseline.files, **variant.files})
 
     def _setup(self) -> dict[str, Any]:
         """The facts that must agree for outcomes to be comparable."""

@@ -86,7 +86,7 @@ def test_a_broken_entry_is_refused(tmp_path: Path, entry: str, sums: str, phrase
 
 @pytest.mark.parametrize("mistyped", ["device-maping", "Device_Mapping", "devicemapping"])
 def test_a_mistyped_name_gets_the_nearest_one(mistyped: str) -> None:
-    with pytest.raises(DatasetError, match="did you mean 'device_mapping'") as caught:
+    with pytest.raises(DatasetError, match="Did you mean 'device_mapping'") as caught:
         get_dataset(mistyped)
     assert isinstance(caught.value, MirencError)
     assert isinstance(caught.value, OSError)

@@ -264,7 +264,7 @@ def test_a_resumed_evaluation_gives_the_same_record(
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), keep=stop)
+        evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), on_report=stop)
     assert [report.record["seeds"] for report in partial] == [[0], [0, 1], [0, 1]]
     assert {name: list(runs["seeds"]) for name, runs in partial[-1].record["protocols"].items()} == {
         "rows": ["0", "1"],
@@ -273,7 +273,7 @@ def test_a_resumed_evaluation_gives_the_same_record(
     ran = []
     run_one = jobs_module._run
     monkeypatch.setattr(jobs_module, "_run", lambda job: ran.append(job.key) or run_one(job))
-    resumed = evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), previous=partial[-1:])
+    resumed = evaluate(toy, toy_data, encoder=tiny, rows=ROWS, seeds=(0, 1), previous_reports=partial[-1:])
     assert resumed.record == toy_report.record
     assert ran == [
         (protocol, seed, row) for protocol, seed in (("kernel", 1), ("suite", 0), ("suite", 1)) for row in ROWS
@@ -295,8 +295,8 @@ def test_a_result_is_reused_only_for_equal_inputs(searching: Job) -> None:
         changed(searching, folds=fold),
         changed(searching, seed=searching.seed + 1),
         changed(searching, select="speedup"),
-        changed(searching, only="mlp"),
-        changed(searching, context=0),
+        changed(searching, candidate="mlp"),
+        changed(searching, context_columns=0),
     ]
     digests = {job.digest() for job in (searching, replace(searching), *others)}
     assert len(digests) == 1 + len(others)
@@ -320,14 +320,22 @@ def test_with_another_model_the_baselines_are_reused(
     run_one = jobs_module._run
     monkeypatch.setattr(evaluation, "build_features", other)
     monkeypatch.setattr(jobs_module, "_run", lambda job: ran.append(job.features.row) or run_one(job))
-    evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,), previous=[first])
+    evaluate(
+        toy,
+        toy_data,
+        encoder=tiny,
+        protocols=["suite"],
+        rows=["histogram", "text"],
+        seeds=(0,),
+        previous_reports=[first],
+    )
     assert ran == ["text"]
 
 
 def test_a_task_without_context_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context = Context()
-        hand_names = ()
+        hand_feature_names = ()
         protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)
 
         def load(self, data_dir: object = None, variant: str = "") -> TaskData:

@@ -86,7 +86,7 @@ def test_a_record_with_the_best_of_three_is_gone_on_from(report: TaskReport, tin
     task = Widths()
     read = load_report(report.save(tmp_path / "kernel.json"), task, task.load())
     prepared = Evaluation.prepare(task, task.load(), encoder=tiny, rows=["histogram"])
-    again = prepared.run(seeds=(0, 1), previous=[read])
+    again = prepared.run(seeds=(0, 1), previous_reports=[read])
     assert again.record["protocols"] == report.record["protocols"]
 
 

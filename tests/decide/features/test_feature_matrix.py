@@ -41,7 +41,7 @@ def built(toy: Task, few: TaskData, tiny: Encoder) -> dict[str, features.Feature
 def test_context_features_come_first_in_every_row(built: dict[str, features.Features], few: TaskData) -> None:
     assert list(built) == OWN_ROWS
     for row in built.values():
-        assert row.context == 1
+        assert row.context_columns == 1
         assert row.matrix.dtype == np.float64
         assert row.matrix[:, 0].tolist() == [sample.context[0] for sample in few.samples]
 
@@ -51,7 +51,7 @@ def test_each_row_sees_its_own_columns_and_no_others(
 ) -> None:
     code = {name: row.matrix[:, 1:] for name, row in built.items()}
     assert code["no_code"].shape == (12, 0)
-    assert code["hand"].tolist() == [list(sample.hand) for sample in few.samples]
+    assert code["hand"].tolist() == [list(sample.hand_features) for sample in few.samples]
     np.testing.assert_array_equal(code["histogram"][5], opcode_histogram(parse_ir(few.samples[5].ir)))
     np.testing.assert_array_equal(code["both"], np.hstack([code["text"], code["graph"]]))
     np.testing.assert_array_equal(code["both_histogram"], np.hstack([code["both"], code["histogram"]]))
@@ -93,7 +93,7 @@ def test_rows_that_cannot_be_computed_here_are_left_out(
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context = Context()
-        hand_names = ()
+        hand_feature_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: there)
     optional = ["ir2vec"] if there else []
@@ -107,7 +107,7 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
         context = Context()
-        hand_names = ()
+        hand_feature_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: False)
     with pytest.raises(TaskError, match="unknown row 'code'; available: no_code"):

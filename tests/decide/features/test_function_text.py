@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ir_views import instructions_of
 
 from mirenc.base.errors import TaskError
 from mirenc.decide.features.feature_matrix import ir2vec_text
@@ -55,8 +56,8 @@ def test_one_function_keeps_its_body_and_the_others_are_declared() -> None:
     # It is still IR, with the same instructions.
     again = parse_ir(text)
     (function,) = again.defined_functions
-    assert [one.opcode for one in function.instructions] == [
-        one.opcode for one in parse_ir(MODULE).defined_functions[1].instructions
+    assert [one.opcode for one in instructions_of(function)] == [
+        one.opcode for one in instructions_of(parse_ir(MODULE).defined_functions[1])
     ]
 
 

@@ -131,7 +131,7 @@ def test_transfer_and_wgsize_are_encoded_each_by_itself() -> None:
 
 def test_hand_features_are_logs_of_counts(tmp_path: Path) -> None:
     data = load(tmp_path, ROW)
-    np.testing.assert_allclose(data.samples[0].hand, np.log1p([7, 0.5, 3, 0, 1, 0]))
+    np.testing.assert_allclose(data.samples[0].hand_features, np.log1p([7, 0.5, 3, 0, 1, 0]))
 
 
 # -- the published table -------------------------------------------------------------------------------

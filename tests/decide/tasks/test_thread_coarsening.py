@@ -50,7 +50,7 @@ def test_a_kernel_becomes_a_sample_on_each_gpu(tmp_path: Path) -> None:
     third = data.samples[2]
     np.testing.assert_allclose(third.costs, 3e-6 / np.array([1, 2, 4, 8, 16, 32]))
     assert (third.group, third.context, third.part) == ("nbody", ("GTX480",), "GTX480")
-    assert third.hand == (11.0, 21.0, 31.0, 41.0, 51.0, 61.0, 71.0)  # of the kernel as written
+    assert third.hand_features == (11.0, 21.0, 31.0, 41.0, 51.0, 61.0, 71.0)  # of the kernel as written
     assert b"@nbody" in third.ir  # type: ignore[operator]
 
 

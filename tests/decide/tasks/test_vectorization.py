@@ -286,11 +286,11 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
         expected = known_trips if name.endswith("_run") and not ahead else untold
         assert row.matrix[0, :2].tolist() == pytest.approx(expected)
         assert (row.settings is not None) == ahead
-        assert len(row.asked or ()) == ahead * (1 if name.endswith("_run") else len(TRIP_COUNTS))
+        assert len(row.question_settings or ()) == ahead * (1 if name.endswith("_run") else len(TRIP_COUNTS))
     assert rows["look_ahead"].settings
-    assert rows["look_ahead"].asked
+    assert rows["look_ahead"].question_settings
     trips = SETTING_NAMES.index("log2 of 1 + trip count") - len(SETTING_NAMES)
-    counts = {one.features[0, trips] for one in rows["look_ahead"].asked}
+    counts = {one.features[0, trips] for one in rows["look_ahead"].question_settings}
     assert counts == {np.log2(1 + count) for count in TRIP_COUNTS}
     assert rows["look_ahead"].settings.features[0, trips] == np.log2(49.5)
     assert rows["no_code_run"].matrix[0, 3:].tolist() == 6 * [0]  # nor what LLVM chose, nor branches
@@ -321,7 +321,7 @@ def test_rows_that_are_told_how_often_branches_are_taken(tmp_path: Path, tiny: E
         matrix = rows[f"histogram_{name}"].matrix
         assert matrix[0, [0, 1, 6, 7, 8]].tolist() == pytest.approx(expected)
         # One that looks ahead is told by its settings, beside their code.
-        views = rows[f"look_ahead_{name}"].asked
+        views = rows[f"look_ahead_{name}"].question_settings
         assert views
         assert {tuple(view.features[0, first : first + 3]) for view in views} == {tuple(expected[2:])}
         assert len(views) == (len(TRIP_COUNTS) if name == "taken" else 1)

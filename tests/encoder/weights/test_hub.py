@@ -200,7 +200,8 @@ def test_what_the_hub_refuses(hub: FakeHub, files: Files) -> None:
     hub.named = [first]
     assert "org/tiny@main: was changed on the hub during the download. Type the command" in error_of("org/tiny@main")
     hub.status = 503
-    assert "does not give it (" in error_of("org/other")
+    assert "does not give it (" in (error := error_of("org/other"))
+    assert "Wait some minutes, or copy" in error
 
 
 def test_what_is_no_name_of_a_hub(tmp_path: Path, files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,11 +266,25 @@ def test_what_is_not_published(hub: FakeHub, model_folder: Path, tmp_path: Path)
         write_upload(str(copy), "org/tiny", tmp_path / "upload")
     assert not (tmp_path / "upload").exists()
     write_upload(str(model_folder), "org/tiny", tmp_path / "upload")
-    hub.status = 401
-    with pytest.raises(
-        ModelError, match=r"does not take it \(.*401.* Log in with `hf auth login`, then type: hf upload org"
-    ):
-        upload(tmp_path / "upload", "org/tiny")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (401, r"does not take it \(.*401.* Log in with `hf auth login`, then"),
+        (403, r"does not take it \(.*403.* by a token that may write there, or name a repository of your own, then"),
+        (404, r"does not take it \(.*404.* Check the names of organisation and repository, then"),
+        (409, r"does not take it \(.*409.* Its content was changed meanwhile: look at it, then"),
+        (413, r"does not take it \(.*413.* Mend that, then"),
+        (429, r"is not able to take it now \(.*429.* Wait some minutes, then"),
+        (503, r"is not able to take it now \(.*503.* Wait some minutes, then"),
+    ],
+)
+def test_a_refusal_says_what_to_do(status: int, words: str, hub: FakeHub, tmp_path: Path) -> None:
+    (tmp_path / "README.md").touch()
+    hub.status = status
+    with pytest.raises(ModelError, match=f"^org/tiny: .* {words} type: hf upload org/tiny"):
+        upload(tmp_path, "org/tiny")
 
 
 def test_without_a_network_nothing_is_published(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from ir_views import blocks_of
 
 from mirenc.llvm import IRModule, parse_ir, read_ir
 from mirenc.llvm.analysis.loops import LoopForest, find_loops
@@ -54,7 +55,7 @@ def shapes() -> IRModule:
 def test_loops_worked_by_hand(shapes: IRModule, name: str) -> None:
     forest = find_loops(shapes)
     function = shapes.function(name)
-    blocks = function.blocks
+    blocks = blocks_of(function)
     loop_rows = np.flatnonzero(forest.function == function.index)
     block, loop = forest.members()
     described = [
@@ -133,7 +134,7 @@ def test_random_graphs_against_the_definition() -> None:
     loops_of = mirenc_loops(module)
     irreducible = 0
     for function in module.defined_functions:
-        successors = [block.successors for block in function.blocks]
+        successors = [block.successors for block in blocks_of(function)]
         expected = slow_loops(successors)
         assert loops_of[function.name] == expected, function.name
         irreducible += still_cyclic(successors, expected)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ir_views import instructions_of
 
 from mirenc.base.errors import ConfigError
 from mirenc.llvm import LEVELS, IRModule, Regions, read_ir, regions_of
@@ -53,7 +54,7 @@ def test_each_instruction_is_in_its_function_and_block(fixture_modules: dict[str
         assert [region.symbol for region in functions.regions] == [f.name for f in module.defined_functions]
         assert np.array_equal(regions_of(module, "block").region, arrays.block)
         assert [region.name for region in regions_of(module, "instruction").regions] == [
-            instruction.text for function in module.defined_functions for instruction in function.instructions
+            instruction.text for function in module.defined_functions for instruction in instructions_of(function)
         ]
 
 

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from ir_views import instructions_of
 
 from mirenc.llvm import OPENCL_X86, Dialect, ReadOptions, bring, check_kernels, read_ir
 from mirenc.llvm.inputs.compile_source import compile_source, find_compiler
@@ -106,5 +107,5 @@ def test_a_kernel_for_another_target_is_the_same_after_bring(compiler: str) -> N
         module = bring(
             read_ir(path, options=ReadOptions(compiler=compiler, cflags=cflags, dialect=OPENCL_X86)), OPENCL_X86
         )
-        texts.append([instruction.statement for instruction in module.functions[0].instructions])
+        texts.append([instruction.statement for instruction in instructions_of(module.functions[0])])
     assert texts[0] == texts[1]

@@ -1,6 +1,7 @@
 """`as_llvm5`: each rule by an example, and what it must leave alone."""
 
 import pytest
+from ir_views import instructions_of
 
 from mirenc.llvm import parse_ir
 from mirenc.llvm.inputs.llvm5_text import as_llvm5
@@ -12,7 +13,7 @@ def respelled(arguments: str, body: str) -> list[str]:
     text = f"define i64 @f({arguments}) {{\n{lines}}}\n"
     parse_ir(text)
     (function,) = parse_ir(as_llvm5(text)).functions
-    return [instruction.text for instruction in function.instructions]
+    return [instruction.text for instruction in instructions_of(function)]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from ir_views import instructions_of
 
 from mirenc.base.errors import ForeignIRError
 from mirenc.llvm import OPENCL_X86, IRModule, bring, parse_ir, read_ir
@@ -65,7 +66,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 
 def texts(module: IRModule) -> list[str]:
-    return module.global_lines + [i.text for function in module.functions for i in function.instructions]
+    return module.global_lines + [i.text for function in module.functions for i in instructions_of(function)]
 
 
 def kernel(body: str, declares: str = "", triple: str = "nvptx64-nvidia-cuda") -> str:

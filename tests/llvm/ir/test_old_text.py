@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from ir_views import instructions_of
 
 from mirenc.base.errors import IRParseError
 from mirenc.llvm import parse_ir
@@ -40,7 +41,7 @@ define i32 @f(i32* %p) {
 def test_bare_byval_gets_its_type() -> None:
     assert "%struct.s* byval(%struct.s) nocapture readonly align 8 %p" in modernise(BYVAL)
     (function,) = parse_ir(BYVAL).functions
-    assert [argument.type for argument in function.arguments] == ["ptr", "i32"]
+    assert [argument.type for argument in function.header.arguments] == ["ptr", "i32"]
 
 
 def test_byval_with_a_type_is_left_alone() -> None:
@@ -49,7 +50,7 @@ def test_byval_with_a_type_is_left_alone() -> None:
 
 
 def test_inrange_index_is_dropped() -> None:
-    (instruction,) = parse_ir(INRANGE).functions[0].instructions
+    (instruction,) = instructions_of(parse_ir(INRANGE).functions[0])
     assert instruction.operands[0].text == "getelementptr inbounds ({ [3 x ptr] }, ptr @table, i32 0, i32 0, i32 2)"
 
 
@@ -70,7 +71,7 @@ def test_lines_stay_in_place() -> None:
 
 @pytest.mark.needs("clang-15 to 18")
 def test_dropped_constant_expression_goes_through_an_older_clang() -> None:
-    opcodes = [instruction.opcode for instruction in parse_ir(OLD_CONSTANT).functions[0].instructions]
+    opcodes = [instruction.opcode for instruction in instructions_of(parse_ir(OLD_CONSTANT).functions[0])]
     assert opcodes == ["icmp", "ret"]
 
 
@@ -113,7 +114,7 @@ OLD_ENDS += [("i1 (ptr, i1, ...) @llvm.coro.end(ptr %h, i1 false)", "i1 @llvm.co
 def test_value_of_a_coroutine_end_is_whether_it_is_not_in_the_ramp(end: str, declared: str, name: str) -> None:
     text = COROUTINE.replace("END", f"%r = call {end}").replace("DECLARED", declared)
     read = parse_ir(text.replace("%r ", f"%{name} ").replace("%r,", f"%{name},"))
-    instructions = {instruction.result: instruction for instruction in read.functions[0].instructions}
+    instructions = {instruction.result: instruction for instruction in instructions_of(read.functions[0])}
     instructions["r"] = instructions[name.strip('"')]
     in_ramp = instructions["r"].operands[0].text
     assert instructions["r"].opcode == "xor"
@@ -129,7 +130,7 @@ def test_coroutine_of_an_older_clang_is_the_same_as_text_and_bitcode(tmp_path: P
     lowered = lower_by_other_llvm(source.read_bytes())
     assert lowered is not None
     statements = [
-        [instruction.statement for instruction in parse_ir(ir).functions[0].instructions]
+        [instruction.statement for instruction in instructions_of(parse_ir(ir).functions[0])]
         for ir in (lowered[0], source.read_bytes())
     ]
     assert statements[0] == statements[1]

@@ -6,16 +6,18 @@ reader there is.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from oracle import OracleFunction, OracleInstruction, OracleModule, read_oracle
+from ir_views import Block, Instruction, blocks_of
+from oracle import OracleBlock, OracleFunction, OracleInstruction, OracleModule, read_oracle
 from outside_programs import needs_old_clang
 
 from mirenc.base.errors import IRParseError, NoFunctionBodyError
-from mirenc.llvm import IRFunction, IRInstruction, parse_ir
+from mirenc.llvm import parse_ir
 from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
-from mirenc.llvm.ir.module import global_name
+from mirenc.llvm.ir.module import FunctionHeader, global_name
 from mirenc.llvm.ir.old_text import modernise
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -66,8 +68,8 @@ def check_agreement(path: Path, data: bytes, expected: OracleModule) -> None:
     functions = [function for function in expected.functions if not left_behind(function, expected)]
     assert [function.name for function in module.functions] == [function.name for function in functions]
     for parsed, oracle in zip(module.functions, functions, strict=True):
-        assert header(parsed) == header(oracle), oracle.name
-        assert blocks(parsed) == blocks(oracle), oracle.name
+        assert header(parsed.header) == header(oracle), oracle.name
+        assert blocks(blocks_of(parsed)) == blocks(oracle.blocks), oracle.name
 
 
 def left_behind(function: OracleFunction, module: OracleModule) -> bool:
@@ -90,19 +92,16 @@ def read_with_repairs(data: bytes) -> OracleModule:
         return read_oracle(modernise(data.decode()))
 
 
-def header(function: IRFunction | OracleFunction) -> tuple[object, ...]:
+def header(function: FunctionHeader | OracleFunction) -> tuple[object, ...]:
     arguments = [(argument.name, argument.type) for argument in function.arguments]
     return function.is_declaration, function.return_type, arguments
 
 
-def blocks(function: IRFunction | OracleFunction) -> list[object]:
-    return [
-        (block.name, list(block.successors), [instruction(one) for one in block.instructions])
-        for block in function.blocks
-    ]
+def blocks(blocks: Sequence[Block | OracleBlock]) -> list[object]:
+    return [(one.name, list(one.successors), [*map(instruction, one.instructions)]) for one in blocks]
 
 
-def instruction(one: IRInstruction | OracleInstruction) -> tuple[object, ...]:
+def instruction(one: Instruction | OracleInstruction) -> tuple[object, ...]:
     return one.opcode, one.result, [(each.kind, each.type, each.text) for each in one.operands], plain(one.text)
 
 

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from ir_views import instructions_of
 
 from mirenc import load
 from mirenc.base.errors import IRParseError
@@ -166,8 +167,8 @@ def test_bitcode_with_an_intrinsic_of_another_signature_is_the_same() -> None:
         ["opt-19", "-o", "-", "-"], input=SEGMENTS.encode(), capture_output=True, check=True
     ).stdout
     repaired, expected = parse_ir(bitcode), parse_ir(SEGMENTS)
-    assert [one.text for one in repaired.defined_functions[0].instructions] == [
-        one.text for one in expected.defined_functions[0].instructions
+    assert [one.text for one in instructions_of(repaired.defined_functions[0])] == [
+        one.text for one in instructions_of(expected.defined_functions[0])
     ]
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from ir_views import instructions_of
 
 from mirenc.base.errors import IRParseError
 from mirenc.llvm import parse_ir, read_ir
@@ -148,8 +149,8 @@ def test_every_function_of_real_modules_stays_itself(path: Path) -> None:
         alone = parse_ir(modules.get(function.name) or modules[f'"{function.name}"'])
         (itself,) = alone.defined_functions
         assert itself.name == function.name
-        opcodes = [instruction.opcode for instruction in itself.instructions]
-        assert opcodes == [instruction.opcode for instruction in function.instructions]
+        opcodes = [instruction.opcode for instruction in instructions_of(itself)]
+        assert opcodes == [instruction.opcode for instruction in instructions_of(function)]
 
 
 def test_size_attributes_go_and_nothing_else() -> None:

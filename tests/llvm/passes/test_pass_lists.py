@@ -8,8 +8,19 @@ import pytest
 
 from mirenc.base.errors import PassError
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.level_pass_lists import LEVELS, expanded, level
-from mirenc.llvm.passes.pass_lists import MOST_CHANGES, PassNode, Step, mutated, parse, random_list, render, steps
+from mirenc.llvm.passes.pass_lists import (
+    LEVELS,
+    MOST_CHANGES,
+    PassNode,
+    Step,
+    expanded,
+    level,
+    mutated,
+    parse,
+    random_list,
+    render,
+    steps,
+)
 
 TEXT = "globaldce,function<eager-inv>(sroa<modify-cfg>,loop-mssa(licm<allowspeculation>,licm),early-cse<>),require<x>"
 

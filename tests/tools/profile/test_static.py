@@ -59,14 +59,14 @@ def test_obvious_branches_and_constant_loops_are_predicted() -> None:
     module = parse_ir(IN_MEMORY)
     prediction = StaticProfile.load().predict(module)
     assert prediction.block.tolist() == [1, 2, 5]
-    head, dies, again = prediction.first.tolist()
+    head, dies, again = prediction.first_probability.tolist()
     assert head > 0.6
     assert dies < 0.1
     assert again == pytest.approx(0.99)  # its constants say so
-    assert prediction.constant.tolist() == [0, 100]
-    np.testing.assert_allclose(prediction.chances.sum(axis=1), 1)
-    assert prediction.chances[1].tolist() == [0, 0, 0, 1, 0]
-    assert len(TRIP_CLASSES) == prediction.chances.shape[1]
+    assert prediction.constant_count.tolist() == [0, 100]
+    np.testing.assert_allclose(prediction.class_probabilities.sum(axis=1), 1)
+    assert prediction.class_probabilities[1].tolist() == [0, 0, 0, 1, 0]
+    assert len(TRIP_CLASSES) == prediction.class_probabilities.shape[1]
 
 
 def test_code_in_memory_and_in_registers_gets_one_prediction() -> None:

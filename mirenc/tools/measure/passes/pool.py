@@ -16,8 +16,7 @@ from typing import Any
 from mirenc.base.errors import ConfigError, IRParseError
 from mirenc.base.writing import delivered
 from mirenc.decide.tables.compiled import PassList
-from mirenc.llvm.passes.level_pass_lists import expanded, level
-from mirenc.llvm.passes.pass_lists import PassNode, Step, mutated, parse, random_list, render, steps
+from mirenc.llvm.passes.pass_lists import PassNode, Step, expanded, level, mutated, parse, random_list, render, steps
 from mirenc.llvm.passes.size_after_passes import Engine, Optimised
 
 _MUTATIONS = 0.3  # share of the lists beside -Oz itself; the others are half short, half long random lists

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy.typing import NDArray
 
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, unknown
 
 if TYPE_CHECKING:  # the process that measures needs nothing of the tasks
     from mirenc.decide.settings import Value
@@ -106,5 +106,5 @@ class GpuRunner(Runner):
 def get_runner(name: str) -> type[Runner]:
     """The runner of this name."""
     if name not in _REGISTRY:
-        raise ConfigError(f"unknown runner {name!r}; available: {', '.join(_REGISTRY)}")
+        raise ConfigError(unknown("runner", name, _REGISTRY))
     return pkgutil.resolve_name(_REGISTRY[name])

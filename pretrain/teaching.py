@@ -1,39 +1,59 @@
-"""The objective "compiler": what a compiler answered about a piece, read from its taught vector by linear heads.
+"""Pre-training with one more stage, "compiler": what LLVM answered about a piece, read from its taught vector.
 
-A table of ``mirenc label`` has the answers, and a corpus of its pieces (``pretrain/pieces.py``) their texts
-and graphs: a piece is the module whose file is named after its ``ir_hash``. Answers are exact and free, and no answer
-about a project that is held out, by the table or by the run, is ever learned. The heads are thrown away after training;
-the trunk (`mirenc.model.heads.taught_vectors`) and what it moved in the graph encoder stay.
+    python pretrain/pieces.py TABLE PIECES
+    mirenc corpus build PIECES -o ANSWERS --tokenizer corpus/tokenizer.json
+    python pretrain/teaching.py RECIPE.toml -c corpus -o run --name my-model
+
+It takes what ``mirenc pretrain`` takes, and RECIPE three more tables: ``[taught]``, ``[answers]`` and ``[compiler]``
+(`TeachingConfig`; ``fast.toml`` is one). So `mirenc-fast` was made. It needs the ``train`` extra.
+
+A table of ``mirenc label`` has the answers, and a corpus of its pieces their texts and graphs: a piece is the module
+whose file is named after its ``ir_hash``. Answers are exact and free, and none about a project that is held out, by
+the table or by the run, is ever learned. The heads are thrown away after training; the trunk
+(`mirenc.model.heads.taught_vectors`) and what it moved in the graph encoder stay.
 
     L = mean over kinds of the mean over columns of the mean over pieces with an answer of
         huber(y - t) [sizes, lists] or -t log sigmoid(y) - (1 - t) log(1 - sigmoid(y)) [fires]
 """
 
+from __future__ import annotations
+
+import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import NamedTuple
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from pydantic import Field, model_validator
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 
 from mirenc.base.arrays import Float32, Float64, Floating, Int64
+from mirenc.base.config import Config
 from mirenc.base.errors import ConfigError
+from mirenc.cli.pretrain import run
 from mirenc.decide.tables.compiled import CompiledTable, read_compiled
+from mirenc.encoder.weights import seen_by
+from mirenc.encoder.weights.provenance import Kind
+from mirenc.model.config import TaughtConfig
 from mirenc.model.data import IRData
 from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.tokenizer import IRTokenizer
-from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.batches import Batch, Sampler
+from mirenc.pretrain.config import PretrainConfig, StageConfig
+from mirenc.pretrain.contrast import ContrastLosses
 from mirenc.pretrain.corpus import Corpus
-from mirenc.pretrain.encoding import FrozenTexts, encode_graphs
-from mirenc.pretrain.evaluation.figures import Figures, finite
+from mirenc.pretrain.encoding import FrozenTexts, check_order, encode_graphs
+from mirenc.pretrain.evaluation.figures import Figures, Row, finite
 from mirenc.pretrain.graphs import Graphs, join_graphs
 from mirenc.pretrain.parallel import Processes
+from mirenc.pretrain.stages import Losses
+from mirenc.pretrain.trainer import Trainer
 
 _SLICE = 64  # pieces that are encoded at once where nothing is learned
 _CHOOSING = 0.1  # share of the training projects that are not learned from but chosen by
@@ -42,6 +62,41 @@ _CLIP = 0.5  # log ratio beyond which a list did something other than optimise
 _SAME = 1e-9  # standard deviation of numbers that differ by rounding alone
 # Sizes that are compared: numerator and denominator, ``before`` for the piece before any pass.
 _RATIOS = (("Oz", "O0"), ("O3", "Oz"), ("Oz", "before"))
+
+
+class AnswersConfig(Config):
+    """What a compiler answered."""
+
+    corpus: str
+    """Folder of a corpus of the table's pieces (``pretrain/pieces.py``), with the tokenizer of the run's corpus."""
+    table: str
+    """Folder that ``mirenc label`` wrote."""
+    kinds: tuple[Literal["sizes", "fires", "lists"], ...] = Field(("sizes", "fires", "lists"), min_length=1)
+    """What is learned: ``sizes`` (bytes and instructions after each level), ``fires`` (which passes change the code),
+    ``lists`` (bytes under each pass list beside -Oz)."""
+
+
+class TeachingConfig(PretrainConfig):
+    """A run with the stage ``compiler`` after matching.
+
+    Its steps are matching steps, of ``igm.batch`` modules each, that also learn a compiler's answers about
+    ``compiler.batch`` pieces. The text encoder stays as it is.
+    """
+
+    STAGES: ClassVar[tuple[str, ...]] = ("mlm", "gae", "igm", "compiler", "contrast")
+    taught: TaughtConfig | None = None
+    """The trunk that a compiler's answers are read from; no preset has one."""
+    answers: AnswersConfig | None = None
+    """What ``compiler.steps`` needs."""
+    compiler: StageConfig = StageConfig(steps=0, batch=64, learning_rate=1e-3)
+
+    @model_validator(mode="after")
+    def _teaches(self) -> Self:
+        if self.compiler.steps and self.answers is None:
+            raise ValueError("compiler.steps needs a compiler's answers: give [answers] corpus = ... and table = ...")
+        if self.taught is not None and not self.compiler.steps:
+            raise ValueError("stage compiler, which trains [taught], has 0 steps: give steps, or leave [taught] out")
+        return self
 
 
 class Labels(NamedTuple):
@@ -79,7 +134,7 @@ class Answers:
 
 
 def read_answers(
-    config: PretrainConfig, tokenizer: IRTokenizer, *, held_out: Iterable[str], weighting: str = "sqrt"
+    config: TeachingConfig, tokenizer: IRTokenizer, *, held_out: Iterable[str], weighting: str = "sqrt"
 ) -> Answers:
     """Read a run's table and the corpus of its pieces; those ``held_out`` by the run are held out, too.
 
@@ -305,3 +360,157 @@ def _from_counts(answers: Answers, rows: Int64) -> dict[str, Floating]:
             columns.append(LinearRegression().fit(counts[known], column[known]).predict(counts[rows]))
         predictions[kind] = np.stack(columns, axis=1)
     return predictions
+
+
+def answers_rows(figures: Figures) -> list[Row]:
+    """What the model card shows of `evaluate_answers`."""
+    titles = {"fires": "Passes that change the code, mean ROC AUC", "lists": "Sizes under pass lists, R2"}
+    rows = []
+    for key, title in (("held_out", "held out"), ("choosing", "of training projects that were kept out")):
+        if (part := figures.get(key)) is None:
+            continue
+        model, counts, pieces = part["model"], part["counts"], f"{part['pieces']:,} pieces {title}"
+        if "sizes" in model:
+            r2s = ([r2 for r2 in each["sizes"].values() if r2 is not None] for each in (model, counts))
+            learned, baseline = (_number(float(np.mean(each))) for each in r2s)
+            name = f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})"
+            rows.append((name, learned, f"counts alone {baseline}"))
+        for kind, name in titles.items():
+            if kind in model:
+                rows.append((f"{name} ({pieces})", _number(model[kind]), f"counts alone {_number(counts[kind])}"))
+    return rows
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+class TeachingSampler(Sampler):
+    """Batches that have pieces beside modules in the stage ``compiler``: rows of the answers, and their graphs."""
+
+    answers: Answers
+
+    def batch(self, stage: str, step: int) -> Batch:
+        batch = super().batch(stage, step)
+        if stage != "compiler":
+            return batch
+        answers, config = self.answers, self.config
+        assert isinstance(config, TeachingConfig)
+        size = min(config.compiler.batch, len(answers.training))
+        pieces = self.rng(204, step).choice(answers.training, size, replace=False)
+        graphs = answers.graphs(pieces[self.processes.share(size)])
+        items = batch.items + int(answers.corpus.node_count[answers.modules[pieces]].sum())
+        return batch._replace(items=items, beside=(pieces, graphs))
+
+
+class TeachingLosses(Losses):
+    """Matching, reconstruction, and the answers."""
+
+    def __init__(self, model: MIREncoder, sampler: Sampler, teacher: Teacher) -> None:
+        super().__init__("compiler", model, sampler)
+        self.trained = [*self.trained, *teacher.trained]
+        self._teacher = teacher
+
+    def __call__(self, batch: Batch) -> Tensor:
+        pieces, graphs = batch.beside
+        rows = torch.from_numpy(pieces).to(self._device)
+        share = self._processes.share(len(rows))
+        return super().__call__(batch) + self._teacher.loss(rows, graphs.data(self._device), share)
+
+
+class TeachingTrainer(Trainer):
+    """A run with the stage ``compiler``. Raises ConfigError: no trunk, or the table holds out what an ancestor saw."""
+
+    config: TeachingConfig
+    answers: Answers | None = None
+    heads: nn.ModuleDict | None = None
+
+    def make_sampler(self, sampler: type[Sampler] = Sampler) -> Sampler:
+        if "compiler" not in self.stages:
+            return super().make_sampler()
+        self.answers, self.heads = self._read_answers()
+        self.kept_out |= self.answers.projects_of(self.answers.held_out)
+        made = super().make_sampler(TeachingSampler)
+        assert isinstance(made, TeachingSampler)
+        made.answers = self.answers
+        return made
+
+    def _read_answers(self) -> tuple[Answers, nn.ModuleDict]:
+        config, corpus = self.config, self.corpus
+        if self.model_config.taught is None:
+            raise ConfigError(
+                "compiler.steps needs layers that learn a compiler's answers: add [taught] to the settings"
+            )
+        held_out, weighting = corpus.projects_of(self.held_out), self.model_config.pooling.weighting
+        answers = read_answers(config, corpus.tokenizer, held_out=held_out, weighting=weighting)
+        check_order(self.model_config, answers.corpus)
+        learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
+        for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
+            problem = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
+            advice = f"Hold out {project} here, too (held_out = [...]), or start from a model that did not see it"
+            raise ConfigError(f"{problem}, so it cannot be held out. {advice}")
+        width = self.model_config.taught.width
+        heads = {kind: nn.Linear(width, len(labels.names)) for kind, labels in answers.labels.items()}
+        return answers, nn.ModuleDict(heads).to(self.device)
+
+    def teacher(self) -> Teacher:
+        """The answers and their heads, with what the text encoder, as it is now, says of their pieces."""
+        assert self.answers is not None
+        assert self.heads is not None
+        return Teacher(self.answers, self.heads, self.model, processes=self.processes)
+
+    def make_losses(self, stage: str) -> Losses | ContrastLosses:
+        if stage != "compiler":
+            return super().make_losses(stage)
+        return TeachingLosses(self.model, self.sampler, self.teacher())
+
+    def learned_from(self) -> dict[Kind, set[str]]:
+        learned = super().learned_from()
+        return (
+            learned if self.answers is None else learned | {"answers": self.answers.projects_of(self.answers.training)}
+        )
+
+    def figures(self) -> Figures:
+        more = {} if self.answers is None else {"answers": evaluate_answers(self.teacher())}
+        return super().figures() | more
+
+    def rows(self, figures: Figures) -> list[Row]:
+        return super().rows(figures) + answers_rows(figures.get("answers") or {})
+
+    def stage_words(self) -> str:
+        config, answers, words = self.config, self.answers, super().stage_words()
+        if answers is None:
+            return words
+        return (
+            f"; then {config.compiler.steps} steps of {config.igm.batch} pairs and of a compiler's answers "
+            f"({', '.join(answers.labels)}) about {config.compiler.batch}\nof {len(answers.training):,} pieces of "
+            f"{len(answers.projects_of(answers.training))} projects{words}"
+        )
+
+    def identity(self) -> dict[str, Any]:
+        return super().identity() | {"answers": self.answers.identity if self.answers is not None else None}
+
+    def more_state(self) -> dict[str, Any]:
+        return {"heads": self.heads.state_dict() if self.heads is not None else None}
+
+    def load_state(self, payload: dict[str, Any]) -> None:
+        super().load_state(payload)
+        if self.heads is not None:
+            self.heads.load_state_dict(payload["heads"])
+
+
+def main() -> None:
+    """Train, evaluate and package, as ``mirenc pretrain`` does."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("config", type=Path)
+    options.add_argument("-c", "--corpus", type=Path, required=True)
+    options.add_argument("-o", "--output", type=Path, required=True)
+    options.add_argument("--name", default="my-model")
+    options.add_argument("--resume", action="store_true")
+    options.add_argument("--ir", type=Path)
+    options.add_argument("--maps", type=Path)
+    run(TeachingConfig, TeachingTrainer, **vars(options.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

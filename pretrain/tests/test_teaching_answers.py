@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_answers import write_answers
+from teaching import Answers, AnswersConfig, TeachingConfig, read_answers
 
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.decide.tables.compiled import CompiledTable
-from mirenc.pretrain.answers import Answers, read_answers
-from mirenc.pretrain.config import AnswersConfig, PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 
 Given = tuple[AnswersConfig, CompiledTable]
@@ -24,7 +23,7 @@ def answers_source(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> 
 def read(answers_source: Given, corpus: Corpus, **changes: object) -> Answers:
     config = answers_source[0].model_copy(update=changes.pop("config", {}))
     held_out = changes.pop("held_out", ())
-    run = PretrainConfig.from_dict({"answers": config.model_dump(), **changes})
+    run = TeachingConfig.from_dict({"answers": config.model_dump(), **changes})
     return read_answers(run, corpus.tokenizer, held_out=held_out)  # type: ignore[arg-type]
 
 
@@ -105,7 +104,7 @@ def test_extreme_size_ratios_of_lists_are_clipped(
     code = table.sizes.code_bytes.copy()
     code[3, 1], code[4, 1] = 1e6, 0
     changed = replace(table, sizes=replace(table.sizes, code_bytes=code))
-    monkeypatch.setattr("mirenc.pretrain.answers.read_compiled", lambda _: changed)
+    monkeypatch.setattr("teaching.read_compiled", lambda _: changed)
     values = read(answers_source, corpus).labels["lists"].values
     assert values[3, 0] == -values[4, 0] == values[:, 0].max()
 
@@ -128,7 +127,7 @@ def test_kinds_may_be_left_out(answers_source: Given, corpus: Corpus) -> None:
 def test_a_kind_that_the_table_does_not_know(
     answers_source: Given, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mirenc.pretrain.answers.read_compiled", lambda _: replace(answers_source[1], fires={}))
+    monkeypatch.setattr("teaching.read_compiled", lambda _: replace(answers_source[1], fires={}))
     assert set(read(answers_source, corpus, config={"kinds": ("sizes", "lists")}).labels) == {"sizes", "lists"}
     with pytest.raises(ConfigError, match=r"for 'fires', the .* pieces for training have the same values, or none"):
         read(answers_source, corpus)
@@ -145,7 +144,7 @@ def test_missing_or_unfitting_tables_and_corpora_are_refused(
         answers_source[1], pieces=tuple(replace(piece, ir_hash="0" * 64) for piece in answers_source[1].pieces)
     )
     with monkeypatch.context() as patch:
-        patch.setattr("mirenc.pretrain.answers.read_compiled", lambda _: other)
+        patch.setattr("teaching.read_compiled", lambda _: other)
         with pytest.raises(ConfigError, match=r"0 of the table's 24 pieces.*python pretrain/pieces\.py"):
             read(answers_source, corpus)
     monkeypatch.setattr(type(corpus.tokenizer), "to_json", lambda self: str(id(self)))

@@ -12,6 +12,7 @@ import torch
 from short_runs import Weights, assert_same_weights, killed_and_resumed, weights_of
 from small_answers import write_answers
 from small_compiled import ir_of
+from teaching import AnswersConfig, Labels, TeachingConfig, TeachingTrainer, answers_figures, answers_loss
 
 from mirenc import load
 from mirenc.base.errors import ConfigError
@@ -22,12 +23,10 @@ from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, TaughtCo
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample
-from mirenc.pretrain.answers import Labels, answers_figures, answers_loss
-from mirenc.pretrain.config import AnswersConfig, PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.graphs import join_graphs
 from mirenc.pretrain.package import package
-from mirenc.pretrain.trainer import StepReport, Trainer
+from mirenc.pretrain.trainer import StepReport
 
 NAN = math.nan
 # No two widths are equal, so that none can stand for another.
@@ -41,10 +40,10 @@ def answers(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Answers
 
 
 @pytest.fixture(scope="module")
-def recipe(answers: AnswersConfig) -> PretrainConfig:
+def recipe(answers: AnswersConfig) -> TeachingConfig:
     """A run of one step of MLM and a few of the compiler's answers."""
     stage = {"batch": 8, "learning_rate": 3e-3, "warmup": 2}
-    return PretrainConfig.from_dict(
+    return TeachingConfig.from_dict(
         {
             "held_out_share": 0.3,
             "checkpoint_every": 4,
@@ -62,7 +61,7 @@ def recipe(answers: AnswersConfig) -> PretrainConfig:
 
 
 @pytest.fixture(scope="module")
-def trained(recipe: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def trained(recipe: TeachingConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run that nothing stops: its trainer, weights before and after the stage, and its losses."""
     losses: list[float] = []
     before: Weights = {}
@@ -73,7 +72,7 @@ def trained(recipe: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.Tem
         else:
             losses.append(step.loss)
 
-    trainer = Trainer(recipe, corpus, tmp_path_factory.mktemp("trained"), report=report)
+    trainer = TeachingTrainer(recipe, corpus, tmp_path_factory.mktemp("trained"), report=report)
     return trainer, before, weights_of(trainer.run()), losses
 
 
@@ -126,10 +125,10 @@ def test_the_stage_compiler_lowers_its_loss_and_keeps_the_text_encoder(trained: 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_change_no_bit_and_a_stopped_run_goes_on(
-    recipe: PretrainConfig, corpus: Corpus, tmp_path: Path, trained: Any, workers: int
+    recipe: TeachingConfig, corpus: Corpus, tmp_path: Path, trained: Any, workers: int
 ) -> None:
     config = recipe.model_copy(update={"workers": workers})
-    trainer = killed_and_resumed(config, corpus, tmp_path, "compiler", 7)
+    trainer = killed_and_resumed(config, corpus, tmp_path, "compiler", 7, TeachingTrainer)
     first, _, expected, _ = trained
     assert_same_weights(trainer.model.state_dict(), expected)
     assert_same_weights(trainer.heads.state_dict(), first.heads.state_dict())
@@ -153,7 +152,7 @@ def test_the_trunk_takes_the_vectors_of_an_encoder(trained: Any) -> None:
 
 
 def test_a_packaged_model_has_the_trunk_and_the_figures(
-    trained: Any, recipe: PretrainConfig, corpus: Corpus, tmp_path: Path
+    trained: Any, recipe: TeachingConfig, corpus: Corpus, tmp_path: Path
 ) -> None:
     trainer = trained[0]
     folder = package(trainer, tmp_path / "model", name="model")
@@ -176,7 +175,7 @@ def test_a_packaged_model_has_the_trunk_and_the_figures(
     # Another run takes all of it; one with another trunk all but that, and its own stays random.
     again = recipe.model_copy(update={"start_from": str(folder)})
     for taught, shared in ((recipe.taught, True), (TaughtConfig(width=9, hidden=18), False)):
-        begun = Trainer(again.model_copy(update={"taught": taught}), corpus, tmp_path / f"{shared}")
+        begun = TeachingTrainer(again.model_copy(update={"taught": taught}), corpus, tmp_path / f"{shared}")
         assert begun.started_from is not None
         assert "part" not in begun.started_from
         for name, value in begun.model.state_dict().items():
@@ -187,7 +186,7 @@ def test_a_packaged_model_has_the_trunk_and_the_figures(
 
 
 def test_a_table_that_holds_out_what_an_ancestor_saw_is_refused(
-    trained: Any, recipe: PretrainConfig, corpus: Corpus, tmp_path: Path
+    trained: Any, recipe: TeachingConfig, corpus: Corpus, tmp_path: Path
 ) -> None:
     answers = trained[0].answers
     folder = package(trained[0], tmp_path / "model", name="model")
@@ -198,7 +197,7 @@ def test_a_table_that_holds_out_what_an_ancestor_saw_is_refused(
     held = answers.projects[answers.held_out[0]]
     write_provenance(folder, [*record, Source("grandmother", "distillation", (held,))])
     with pytest.raises(ConfigError, match=f"the table holds out {held}, which is in the training of grandmother"):
-        Trainer(recipe.model_copy(update={"start_from": str(folder)}), corpus, tmp_path / "run")
+        TeachingTrainer(recipe.model_copy(update={"start_from": str(folder)}), corpus, tmp_path / "run")
 
 
 # -- figures -------------------------------------------------------------------------------------------
@@ -224,13 +223,13 @@ def test_figures_by_hand(trained: Any) -> None:
 
 
 # -- configuration -------------------------------------------------------------------------------------
-def test_a_stage_without_its_trunk_is_refused(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_a_stage_without_its_trunk_is_refused(recipe: TeachingConfig, corpus: Corpus, tmp_path: Path) -> None:
     assert list(recipe.stages) == ["mlm", "compiler"]
     with pytest.raises(ConfigError, match=r"add \[taught\]"):
-        Trainer(recipe.model_copy(update={"taught": None}), corpus, tmp_path)
+        TeachingTrainer(recipe.model_copy(update={"taught": None}), corpus, tmp_path)
 
 
-def test_resuming_refuses_other_answers(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path, trained: Any) -> None:
+def test_resuming_refuses_other_answers(recipe: TeachingConfig, corpus: Corpus, tmp_path: Path, trained: Any) -> None:
     other = write_answers(tmp_path, corpus, projects=5)[0]
     with pytest.raises(ConfigError, match="another"):
-        Trainer(recipe.model_copy(update={"answers": other}), corpus, trained[0].folder).run(resume=True)
+        TeachingTrainer(recipe.model_copy(update={"answers": other}), corpus, trained[0].folder).run(resume=True)
