@@ -15,7 +15,8 @@ __version__ = "0.2.0"
 
 _MODULES = {
     "mirenc.base.cosines": "compare nearest",
-    "mirenc.encoder": "Embedding Encoder fit_map load",
+    "mirenc.encoder": "Embedding Encoder load",
+    "mirenc.encoder.domain_map": "fit_map",
     "mirenc.base.errors": "MirencError",
     "mirenc.model.graph": "ProgramGraph build_graph",
     "mirenc.llvm": "IRModule ReadOptions parse_ir read_ir statements_of",
@@ -41,7 +42,8 @@ if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types stric
         get_task as get_task,
         list_tasks as list_tasks,
     )
-    from mirenc.encoder import Embedding as Embedding, Encoder as Encoder, fit_map as fit_map, load as load
+    from mirenc.encoder import Embedding as Embedding, Encoder as Encoder, load as load
+    from mirenc.encoder.domain_map import fit_map as fit_map
     from mirenc.encoder.weights import list_models as list_models
     from mirenc.llvm import (
         IRModule as IRModule,

@@ -1,5 +1,6 @@
 """``mirenc`` and ``python -m mirenc``: the command line, also for `torchrun -m mirenc pretrain`."""
 
+import gc
 import sys
 
 
@@ -9,6 +10,8 @@ def main() -> None:
         from mirenc.tools.keep_ir import run_compiler
 
         run_compiler(sys.argv[2:])
+    # Imports make many objects and few that go: to look through them after every 700 is a twentieth of a small file.
+    gc.set_threshold(100_000)
     from mirenc.cli import main as run_verb
 
     run_verb()

@@ -126,7 +126,7 @@ def encode(runtime: NumpyRuntime, corpus: Corpus, rows: Array) -> Array:
 def torch_model(files: ModelFiles, device: torch.device) -> MIREncoder:
     """A packaged model for torch, ready to encode."""
     model = MIREncoder(files.config).eval()
-    model.load_state_dict({name: torch.from_numpy(value) for name, value in files.weights.items()})
+    model.load_state_dict({name: torch.tensor(value) for name, value in files.weights.items()})
     return model.to(device)
 
 

@@ -24,10 +24,10 @@ from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.passes.find_llvm import SharedEngine, major_of
 from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.tools.measure.building import build_driver
-from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.passes.inputs import FLAGS
 from mirenc.tools.measure.runners import Build, Cell
 from mirenc.tools.measure.timekeeper import Timekeeper
+from mirenc.tools.measure.vectorization import VectorizationMethod
 from mirenc.tools.run.compilers import Toolchain, clang_of, compile_problem
 
 KERNELS, LISTS = 12, 10  # loops that are run, and lists that they are run under
@@ -48,7 +48,7 @@ def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[st
     """
     counts: Counter[str] = Counter()
     with closing(Timekeeper("c", _ROUNDS, pin=False)) as keeper, tempfile.TemporaryDirectory() as scratch:
-        for kernel in generate(KERNELS, 0):
+        for kernel in VectorizationMethod().own_kernels(KERNELS):
             folder = Path(scratch, kernel.name)
             folder.mkdir()
             try:

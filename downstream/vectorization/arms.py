@@ -24,7 +24,6 @@ from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm.passes.loop_hint import Hint
 from mirenc.tools.measure.building import build_driver
-from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.runners import Build
 from mirenc.tools.measure.timed import TimedRun
 from mirenc.tools.measure.vector_variants import build_variants
@@ -57,9 +56,6 @@ class ArmsMethod(VectorizationMethod):
     @property
     def decides(self) -> Vectorization:
         return Vectorization()
-
-    def own_kernels(self, count: int, seed: int) -> Any:
-        return generate(count, seed)
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> Mapping[str, Any]:
         return {}  # the task's table has it

@@ -28,7 +28,7 @@ GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph", "mcp"),
     "Decisions": ("tasks", "predict", "fit", "evaluate", "datasets", "export"),
     "Compilers and programs": ("sizes", "suggest", "serve", "profile", "measure", "label", "tune", "cc", "cmake-dir"),
-    "Models and training": ("models", "cache", "tokenizer", "corpus", "pretrain"),
+    "Models and training": ("models", "cache", "corpus", "pretrain"),
 }
 """Verbs in the order of the help. The module of that name has a function of that name, or an ``app`` of verbs."""
 VERBS = tuple(itertools.chain.from_iterable(GROUPS.values()))
@@ -121,10 +121,11 @@ def main() -> None:
     # On the command line the search model is the default of `index`, or the model was named.
     warnings.simplefilter("ignore", SearchModelWarning)
     warnings.formatwarning = lambda message, *_, **__: f"mirenc: warning: {message}\n"
-    # Imports make many objects and few that go: to look through them after every 700 is a twentieth of a small file.
-    gc.set_threshold(100_000)
     # Looking for plugins reads the metadata of every installed package: a tenth of a small file's start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    if sys.argv[1:2] == ["embed"]:
+        # All that it multiplies is on one thread each; the others wait in a loop, beside LLVM and workers that start.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Typer would take an empty path for the working folder.
     if any(not word and (before in _PATHS or before[:1] != "-") for before, word in itertools.pairwise(sys.argv)):
         _fail("'': is not a file name. Give a path, or - for standard input")
@@ -134,8 +135,9 @@ def main() -> None:
         try:
             make_app(sys.argv[1] if len(sys.argv) > 1 else None)(prog_name="mirenc")
         except SystemExit:
-            # Before Python ends: what it cannot flush then, it reports in its own way.
+            # Before Python ends: what it cannot flush then, it reports in its own way. Nor need it look for garbage.
             sys.stdout.flush()
+            gc.freeze()
             raise
     except MirencError as error:
         _fail(str(error), shown(error))

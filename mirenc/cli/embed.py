@@ -24,7 +24,7 @@ _PART = "both: the whole vector. text, graph: only the part that comes from this
 _BACKEND = "What runs the model. [default: numpy on the CPU, torch elsewhere]"
 _COLUMN = "Read IR from this column. Every INPUT must then be a Parquet file."
 _NAMES = "Needs --column: column that holds each row's name. [default: row numbers]"
-_JOBS = "How many processes. [default: all cores if it takes over a second, else one]"
+_JOBS = "How many processes. [default: all cores if it takes over 0.5 s, else one]"
 _RAY = "Embed Parquet on this Ray cluster: auto, local or HOST:PORT."
 
 

@@ -32,7 +32,6 @@ def measure(
     sources: Annotated[list[Path] | None, Argument(metavar="SOURCE", help=_SOURCES)] = None,
     output: common.TableFolder = None,
     count: Annotated[int | None, Option(help=_COUNT, min=1)] = None,
-    seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
     part: Annotated[list[str] | None, Option(help=_PART)] = None,
     budget: common.Budget = None,
     rounds: Annotated[int, Option(help=_ROUNDS, min=4)] = 12,
@@ -65,7 +64,6 @@ def measure(
     method = get_method(task)
     plan = Plan(
         sources=tuple(sources or ()),
-        seed=seed,
         jobs=jobs or os.cpu_count() or 1,
         minutes=math.inf if budget is None else budget,
         count=count or method.default_count,

@@ -179,7 +179,8 @@ def adapt(
     mirenc models adapt code --name mine
     mirenc models adapt code --name mine --pairs
     """
-    from mirenc.encoder import fit_map, load
+    from mirenc.encoder import load
+    from mirenc.encoder.domain_map import fit_map
     from mirenc.encoder.weights import map_path, save_map, search_model
 
     encoder = load(model or search_model(level), options=options, hide_names=hide_names)

@@ -1,6 +1,5 @@
 """IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds. `pipeline` has its stages."""
 
-from mirenc.encoder.domain_map import fit_map as fit_map
 from mirenc.encoder.embedding import Embedding as Embedding
 from mirenc.encoder.encoder import Encoder as Encoder
 from mirenc.encoder.load_model import load as load

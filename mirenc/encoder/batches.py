@@ -12,7 +12,7 @@ from mirenc.llvm.inputs.input import Input
 
 Item = TypeVar("Item")
 # Enough for texts to repeat inside of a batch, few enough for many cores to have one each of some hundred files.
-_BATCH_BYTES = 1 << 19
+_BATCH_BYTES = 1 << 18
 _LEAST_BYTES = 1 << 17  # what a source or a compressed file counts for at least: its IR is larger than it is
 _IR = (".ll", ".bc")
 
@@ -38,7 +38,7 @@ def in_batches(
 
 
 def input_batches(inputs: Iterable[Input], batch_size: int) -> Iterator[list[Input]]:
-    """Inputs in their order, at most ``batch_size`` and 512 KiB at a time, or a larger one by itself."""
+    """Inputs in their order, at most ``batch_size`` and 256 KiB at a time, or a larger one by itself."""
     return in_batches(inputs, _bytes_of, _BATCH_BYTES, batch_size)
 
 

@@ -215,7 +215,7 @@ class Encoder:
             The most inputs that are encoded together.
         jobs : int, optional
             Processes, each of which embeds whole batches; 1 for this one alone. Left out: as many as there are usable
-            cores, for work of more than a second. Vectors are the same to the bit however many there are.
+            cores, for work of more than half a second. Vectors are the same to the bit however many there are.
         progress : bool or callable
             True shows a bar on stderr; a callable gets (inputs done, inputs or None, what is being done).
 

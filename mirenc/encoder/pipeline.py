@@ -192,10 +192,6 @@ class Pipeline:
             words += f"{content.name}\0{_working_folder()}\0"
         return cache_key(_ENTRY, words.encode("utf-8", "surrogateescape") + content.data)
 
-    def on_one_thread(self) -> "Pipeline":
-        """The same pipeline, in numpy on one thread: for a process that works beside others."""
-        return replace(self, runtime=NumpyRuntime(self.files.config, self.files.weights, threads=1))
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _load, (self.files.folder, self.files.digest, self.cache, self.hide_names, self.whitening_map)
 

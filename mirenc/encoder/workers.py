@@ -1,10 +1,12 @@
 """`run`: batches through a `Pipeline` in this process, or in worker processes, each of which does whole batches.
 
 A worker that dies costs the input that it was at, never the run: what may need much memory, a large input, is left to
-workers. They are plain child processes instead of ``multiprocessing``'s, which would run a user's script again where it
-has no ``if __name__ == "__main__"``.
+workers. They are copies of this process, which are there at once, or where it has threads and a copy might stand still,
+plain child processes instead of ``multiprocessing``'s, which would run a user's script again where it has no
+``if __name__ == "__main__"``.
 """
 
+import atexit
 import os
 import pickle
 import signal
@@ -16,9 +18,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from types import SimpleNamespace
+from typing import IO, Any, NoReturn
 
 from mirenc.base.errors import IRResourceError
 from mirenc.encoder.batches import is_large
@@ -29,18 +33,21 @@ from mirenc.encoder.pipeline import Pipeline
 from mirenc.llvm import IRModule, start_reader
 from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.input import Input
+from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.threads import usable_cores
 
-# Workers take about a second to start: who has less to do does not wait for them.
-_ALONE_SECONDS = 1.0
+# Workers take about half a second to start: who has less to do does not wait for them.
+_ALONE_SECONDS = 0.5
 _AHEAD = 3  # batches for each worker that are sent before the first is taken: what is in memory is bounded
 _PATIENCE = 5.0  # seconds a worker may take to end
 _NAME = 40  # characters of a name that progress shows
+_THREADS = "/proc/self/task"
 
 Progress = Callable[[int, int | None, str], object]
 """Called with inputs done, their number where it is known, and what is being done."""
 
 
+_Work = tuple[Pipeline, EmbedOptions, str, int]  # the last two: the pipeline's stage, bytes of memory for LLVM
 _Answer = tuple[list[Input], Future[Any], bool]
 """A batch, what becomes of it, and whether the process that the run is in may do it."""
 
@@ -102,13 +109,16 @@ def _run_in_workers(
     """
     in_numpy = pipeline.runtime.name == "numpy"
     if in_numpy:
-        pipeline = pipeline.on_one_thread()
+        one_thread = NumpyRuntime(pipeline.files.config, pipeline.files.weights, threads=1)
+        pipeline = replace(pipeline, runtime=one_thread)
     stage = "embed" if in_numpy else "prepare"
     do_here = partial(pipeline.embed, advance=advance) if in_numpy else pipeline.prepare
-    workers = _Workers(pickle.dumps((pipeline, options, stage, default_worker().memory_limit)), count - 1, stage)
-    # One that only this process can do is never begun by a worker.
+    workers = _Workers((pipeline, options, stage, default_worker().memory_limit), count - 1, stage)
+    # One with a module that is read already, or with standard input, only this process can do.
     answers: Iterator[_Answer] = (
-        (batch, Future(), True) if _stays_here(batch) else (batch, workers.submit(batch), not is_large(batch))
+        (batch, Future(), True)
+        if any(isinstance(one.value, IRModule) or one.value == "-" for one in batch)
+        else (batch, workers.submit(batch), not is_large(batch))
         for batch in batches
     )
     try:
@@ -132,11 +142,6 @@ def _first_cancelled(waiting: Iterable[_Answer]) -> int | None:
     return next((at for at, (_, answer, may_be_here) in enumerate(waiting) if may_be_here and answer.cancel()), None)
 
 
-def _stays_here(batch: Sequence[Input]) -> bool:
-    """Whether only this process can read a batch: with a module that is read already, or its standard input."""
-    return any(isinstance(one.value, IRModule) or one.value == "-" for one in batch)
-
-
 class _Worker:
     """One child process, started when first needed and again after it died.
 
@@ -144,11 +149,25 @@ class _Worker:
     or by the exception that no input is to blame for.
     """
 
-    def __init__(self, setup: bytes) -> None:
-        self._setup = setup
-        self._child: Any = None  # a Popen, whose streams are there
+    def __init__(self, work: _Work) -> None:
+        self._work = work
+        self._child: Any = None  # a Popen, whose streams are there, or what is needed of one
 
-    def _start(self) -> Any:
+    def start(self, *, copied: bool = False) -> Any:
+        """Start the process, perhaps as a copy of this one, which has the model and all modules at once."""
+        if copied:
+            (requests, stdin), (stdout, replies) = os.pipe(), os.pipe()
+            if not (pid := os.fork()):
+                os.setsid()
+                os.close(stdin)  # which would keep this process waiting when the parent is gone
+                os.close(stdout)
+                atexit._clear()  # what is to be ended is the parent's
+                _answer(os.fdopen(requests, "rb"), os.fdopen(replies, "wb"), lambda: self._work)
+            os.close(requests)
+            os.close(replies)
+            streams = {"stdin": os.fdopen(stdin, "wb"), "stdout": os.fdopen(stdout, "rb")}
+            self._child = SimpleNamespace(pid=pid, wait=partial(os.waitpid, pid, 0), **streams)
+            return self._child
         # The child must find the same mirenc; BLAS and the tokenizer get one thread, since the processes are many.
         threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
         env = os.environ | threads | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -156,13 +175,13 @@ class _Worker:
         pipe = subprocess.PIPE
         # A session of its own: Ctrl-C reaches the parent alone, which ends its children.
         self._child = subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, start_new_session=True)
-        pickle.dump(self._setup, self._child.stdin)
+        pickle.dump(pickle.dumps(self._work), self._child.stdin)
         return self._child
 
     def ask(self, batch: Sequence[Input]) -> list[Any] | None:
         """A result for each input; None where the child died."""
         try:
-            child = self._child or self._start()
+            child = self._child or self.start()
             pickle.dump(batch, child.stdin, protocol=pickle.HIGHEST_PROTOCOL)
             child.stdin.flush()
             results: list[Any] | Exception = pickle.load(child.stdout)  # noqa: S301 - from this process's own child
@@ -177,52 +196,55 @@ class _Worker:
         child, self._child = self._child, None
         if child is None:
             return
-        child.terminate()
-        try:
-            child.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        os.kill(child.pid, signal.SIGTERM)
+        impatient = threading.Timer(_PATIENCE, os.kill, (child.pid, signal.SIGKILL))
+        impatient.start()
+        child.wait()
+        impatient.cancel()
         for stream in (child.stdin, child.stdout):
             with suppress(BrokenPipeError):  # what was not sent yet
                 stream.close()
 
 
 def serve() -> None:
-    """What a `_Worker` runs: answer until the parent closes the pipe."""
-    # SystemExit lets LLVM's process be ended, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # only answers may travel there
-    requests = sys.stdin.buffer
-    setup = pickle.load(requests)  # noqa: S301 - from this process's own parent
-    failed: Exception | None = None
+    """What a Popen of a `_Worker` runs."""
+    work = pickle.load(sys.stdin.buffer)  # noqa: S301 - from this process's own parent
+    _answer(sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), lambda: pickle.loads(work))  # noqa: S301
+
+
+def _answer(requests: IO[bytes], replies: IO[bytes], load: Callable[[], _Work]) -> NoReturn:
+    """Answer until the parent closes the pipe or ends this process, which then ends at once."""
     try:
-        pipeline, options, stage, memory_limit = pickle.loads(setup)  # noqa: S301
-        start_reader(memory_limit=memory_limit)
-    except Exception as error:  # noqa: BLE001 - the parent raises it
-        failed = error
-    while True:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        os.dup2(2, 1)  # only answers may travel there
+        failed: Exception | None = None
         try:
-            batch = pickle.load(requests)  # noqa: S301
-        except EOFError:
-            return
-        try:
-            results: object = failed or getattr(pipeline, stage)(batch, options)
+            pipeline, options, stage, memory_limit = load()
+            start_reader(memory_limit=memory_limit)
         except Exception as error:  # noqa: BLE001 - the parent raises it
-            results = error
-        try:
+            failed = error
+        while True:
+            batch = pickle.load(requests)  # noqa: S301
+            try:
+                results: object = failed or getattr(pipeline, stage)(batch, options)
+            except Exception as error:  # noqa: BLE001 - the parent raises it
+                results = error
             pickle.dump(results, replies, protocol=pickle.HIGHEST_PROTOCOL)
             replies.flush()
-        except BrokenPipeError:  # the parent was ended
-            os._exit(0)
+    finally:
+        atexit._run_exitfuncs()
+        os._exit(0)  # the rest of a copy is not this function's, and to end Python takes time
 
 
 class _Workers:
     """Some threads, each with a process that it talks to."""
 
-    def __init__(self, setup: bytes, count: int, stage: str) -> None:
-        self._stage, self._all = stage, [_Worker(setup) for _ in range(count)]
+    def __init__(self, work: _Work, count: int, stage: str) -> None:
+        self._stage, self._all = stage, [_Worker(work) for _ in range(count)]
+        # A copy of a process with several threads may stand still; Linux tells how many there are.
+        if os.path.isdir(_THREADS) and len(os.listdir(_THREADS)) == 1:
+            for worker in self._all:
+                worker.start(copied=True)
         self._idle = deque(self._all)
         self._closing = threading.Event()
         self._threads = ThreadPoolExecutor(count)

@@ -170,7 +170,7 @@ class IRTokenizer:
             config = TokenizerConfig.from_dict(json.loads(rest.rstrip().removesuffix("}")), where=where)
             tokenizer = Tokenizer.from_str(library.rstrip().removesuffix(",") + "}")
         except Exception as error:  # noqa: BLE001 - the tokenizers library raises bare Exception
-            advice = "Train one with `mirenc tokenizer train`"
+            advice = "Train one with `mirenc corpus build`"
             raise TokenizerError(f"{where}: not a mirenc tokenizer ({error}). {advice}") from None
         for index, token in enumerate(SPECIAL_TOKENS):
             if tokenizer.token_to_id(token) != index:

@@ -26,7 +26,7 @@ class TorchRuntime:
         self.config = config
         self.device = torch.device(device)
         self.model = MIREncoder(config)
-        self.model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+        self.model.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
         self.model.to(self.device).eval()
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:

@@ -315,6 +315,6 @@ def _start_from(
             taken += ["whiten_text", "whiten_graph"]
         if config.preset == "start" and target.lexical == other.lexical:
             taken += ["lexical_idf", "whiten_lexical"]
-    state = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
+    state = {name: torch.tensor(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
     model.load_state_dict(state, strict=False)
     return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

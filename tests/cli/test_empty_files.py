@@ -65,7 +65,6 @@ VERBS = {
     "sizes": (["sizes", "--json"], 1),
     "compare": (["compare", "MODEL"], 3),
     "search": (["search", "MODEL", "ir/a.ll"], 3),
-    "tokenizer": (["tokenizer", "train", "-o", "tokenizer.json", "--vocab-size", "256"], 5),
 }
 
 
@@ -111,7 +110,6 @@ def test_with_files_that_fail_both_are_said(mirenc: Callable[..., Result], folde
         ["search", "MODEL", "a.ll"],
         ["profile"],
         ["sizes"],
-        ["tokenizer", "train", "-o", "tokenizer.json"],
         ["models", "adapt", "MODEL", "--name", "own"],
     ],
     ids=" ".join,

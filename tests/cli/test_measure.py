@@ -40,7 +40,6 @@ def test_kernels_of_the_project(run: Run, toy: None, tmp_path: Path) -> None:
     again = run("measure", "toy", "-o", folder, *QUICK)
     assert again.code == 0
     assert "2 of 2 samples are there already" in again.err
-    assert run("measure", "toy", "-o", folder, *QUICK, "--seed", "1").failed("seed 0, not 1")
 
 
 @pytest.mark.needs("clang")

@@ -21,7 +21,7 @@ from mirenc.model.tokenizer import IRTokenizer
 from mirenc.pretrain.corpus import Corpus
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
-VERBS = ("embed", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models")
+VERBS = ("embed", "inspect", "graph", "corpus", "pretrain", "models")
 
 
 # -- help ----------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def test_help_lists_every_verb_in_its_group_with_a_whole_sentence(run: Run) -> N
         help_text = run(verb, "-h").ok().out
         assert help_text.startswith("Usage: mirenc " + verb)
         assert "--help" in help_text
-    assert run("tokenizer", "train", "--help").ok().out.startswith("Usage: mirenc tokenizer train")
+    assert run("corpus", "build", "--help").ok().out.startswith("Usage: mirenc corpus build")
 
 
 @pytest.mark.parametrize("verb", cli.VERBS)
@@ -271,7 +271,6 @@ def test_call_edges_that_are_left_out_are_told(run: Run, model_dir: Path, tmp_pa
     assert facts.get("counts", facts)["call_edges_left_out"] == left_out
 
 
-# -- tokenizer -----------------------------------------------------------------------------------------
 def test_graph_writes_no_pickle(run: Run, ir: Path, tmp_path: Path) -> None:
     run("graph", "-o", tmp_path / "g.pt", ir).failed(".pt is a pickle, which runs code when it is read. Write .npz")
     assert not list(tmp_path.glob("g.*"))
@@ -283,52 +282,6 @@ def test_graph_into_what_a_link_leads_to(run: Run, ir: Path, tmp_path: Path) -> 
     run("graph", "-o", tmp_path / "g.json", ir)
     assert (tmp_path / "g.json").is_symlink()
     assert "nodes" in json.loads((tmp_path / "far" / "real.json").read_text())
-
-
-def test_tokenizer_train_and_report(run: Run, ir: Path, tmp_path: Path) -> None:
-    output = tmp_path / "tokenizer.json"
-    words = ("tokenizer", "train", FIXTURES / "handwritten" / "calls.ll", ir, "-o", output, "--vocab-size", "300")
-    shown = run(*words, "--max-length", "32", "--normalisation", "none").ok().out
-    trained = IRTokenizer.from_file(output)
-    assert (trained.config.max_length, trained.config.normalisation) == (32, "none")
-    assert shown.startswith(f"{output}: {trained.vocab_size} pieces\n")
-    assert trained.vocab_size <= 300
-    lines = run("tokenizer", "report", output, ir).ok().out.splitlines()
-    texts = statements_of(read_ir(ir), "none").texts
-    report = trained.report(texts)
-    assert lines == [
-        str(output),
-        f"statements        {len(texts)}",
-        f"mean tokens       {report.mean_tokens:.2f}",
-        f"[UNK] rate        {100 * report.unk_rate:.4f} %",
-        f"truncation rate   {100 * report.truncation_rate:.3f} %",
-    ]
-
-
-def test_tokenizer_of_good_and_bad_files(run: Run, ir: Path, tmp_path: Path) -> None:
-    output = tmp_path / "tokenizer.json"
-    result = run("tokenizer", "train", "none.ll", ir, "-o", output)
-    assert (result.code, len(result.error_lines)) == (1, 2)
-    assert result.error_lines[0] == "mirenc: warning: none.ll: no such file. Check the path"
-    assert IRTokenizer.from_file(output).vocab_size > 5
-    result = run("tokenizer", "report", output, "none.ll", ir)
-    assert (result.code, len(result.error_lines), len(result.out.splitlines())) == (1, 2, 5)
-
-
-def test_tokenizer_of_bad_files_only(run: Run, ir: Path, tmp_path: Path) -> None:
-    output = tmp_path / "tokenizer.json"
-    run("tokenizer", "train", "none.ll", "-o", output).failed("none.ll: no such file")
-    assert (
-        run("tokenizer", "train", "none.ll", "nor.ll", "-o", output)
-        .error_lines[-1]
-        .startswith("mirenc: error: 2 of 2 files failed (listed above). Mend or leave out")
-    )
-    assert not output.exists()
-    run("tokenizer", "train", ir, "-o", tmp_path / "none" / "x.json").failed("output folder", "mkdir -p")
-    run("tokenizer", "report", output, ir).failed(f"{output}: No such file or directory")
-    for content in (b"{}", b"[1]", b"\xff\xfe", b"define"):
-        output.write_bytes(content)
-        run("tokenizer", "report", output, ir).failed(f"{output}: not a mirenc tokenizer")
 
 
 # -- corpus --------------------------------------------------------------------------------------------

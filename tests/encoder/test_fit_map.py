@@ -12,8 +12,8 @@ from random_model import random_weights
 from small_programs import program
 
 from mirenc.base.errors import ConfigError, IRParseError, MirencError, ModelError, UnreadableIRWarning
-from mirenc.encoder import Encoder, fit_map, load
-from mirenc.encoder.domain_map import MIN_ROWS, shrinkage_floor
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.domain_map import MIN_ROWS, fit_map, shrinkage_floor
 from mirenc.encoder.weights import WhiteningMap, list_maps, load_map, map_path, save_files, save_map
 from mirenc.llvm import ReadOptions
 from mirenc.model.config import GraphEncoderConfig, LexicalConfig, ModelConfig

@@ -234,10 +234,10 @@ def test_a_damaged_or_missing_file(tokenizer: IRTokenizer, tmp_path: Path, conte
         IRTokenizer.from_file(path)
     tokenizer.save(path)
     path.write_bytes(path.read_bytes()[:-100] if content is None else content)
-    with pytest.raises(TokenizerError, match=r"tokenizer\.json: not a mirenc tokenizer.*mirenc tokenizer train"):
+    with pytest.raises(TokenizerError, match=r"tokenizer\.json: not a mirenc tokenizer.*mirenc corpus build"):
         IRTokenizer.from_file(path)
     path.write_bytes(b'{"mirenc": {"vocab": 3}, "model": {}}')
-    with pytest.raises(TokenizerError, match=r"tokenizer\.json: .*mirenc tokenizer train"):
+    with pytest.raises(TokenizerError, match=r"tokenizer\.json: .*mirenc corpus build"):
         IRTokenizer.from_file(path)
 
 

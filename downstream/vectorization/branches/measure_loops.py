@@ -11,12 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+sys.path.append(str(Path(__file__).parents[2] / "own_kernels"))
+from generate_loops import LEAST_WORK
+from kernel_files import KernelText, read_folder
+from loop_driver import write_driver
+from loop_source import _KEYS, draw_size, structures, write_source
+
 from mirenc.base.progress import progress
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.tools.measure.kernel_files import KernelText, read_folder
-from mirenc.tools.measure.loops import LEAST_WORK
-from mirenc.tools.measure.loops.driver import write_driver
-from mirenc.tools.measure.loops.source import _KEYS, draw_size, structures, write_source
 from mirenc.tools.measure.timed import TimedRun
 from mirenc.tools.measure.vectorization import VectorizationMethod
 from mirenc.tools.run.run_folder import Plan
@@ -87,7 +89,7 @@ class _Given(VectorizationMethod):
     def __init__(self, kernels: list[MeasuredKernel]) -> None:
         self.kernels = kernels
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+    def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
         return iter(self.kernels)
 
     def run_context(self, kernel: MeasuredKernel, toolchain: object) -> dict[str, float]:

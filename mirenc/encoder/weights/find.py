@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mirenc.base.errors import ModelError, unknown
-from mirenc.encoder.weights.hub import HubModel, hub_folder
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -79,8 +78,11 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
         return announced
     if os.path.isdir(name):
         return Path(name).absolute()  # it is read again in other processes, wherever they work
-    if not os.path.exists(name) and (model := HubModel.parse(name)):
-        return hub_folder(model)
+    if not os.path.exists(name):
+        from mirenc.encoder.weights.hub import HubModel, hub_folder
+
+        if model := HubModel.parse(name):
+            return hub_folder(model)
     if name in _APART:
         raise ModelError(
             f"the model {name!r} is a package of its own, which is not installed. In a checkout of mirenc, type: "

@@ -1,6 +1,7 @@
 """`regions_of`: the functions, loops, blocks or instructions of a module, and which instructions each has."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,9 @@ from mirenc.base.arrays import Int32, spread
 from mirenc.base.errors import ConfigError, unknown
 from mirenc.base.shown import short_repr
 from mirenc.llvm.analysis.detect_level import levels_by_symbol
-from mirenc.llvm.analysis.loops import LoopForest, find_loops
 from mirenc.llvm.ir.lines import label_name
 from mirenc.llvm.ir.module import IRFunction, IRModule
 from mirenc.llvm.ir.parser import parse_header
-from mirenc.llvm.ir.source_places import Places
 
 LEVELS = ("module", "function", "loop", "block", "instruction")
 _SHOWN = 8  # names that an error lists
@@ -80,47 +79,34 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     """
     if level not in LEVELS:
         raise ConfigError(unknown("level", level, LEVELS))
-    functions, built, arrays = _chosen(module, function), levels_by_symbol(module), module.arrays
+    functions = _chosen(module, function)
+    built = levels_by_symbol(module)
+    if level == "loop":
+        return _loop_regions(module, functions, built)
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
         region = Region(level, module.name, "", "", 0, "", 0, built=built[""])
         return Regions(level, [region], rows, np.zeros_like(rows))
-    places, forest = Places(module), find_loops(module) if level == "loop" else None
+    from mirenc.llvm.ir.source_places import Places  # here, because vectors of modules need none
+
+    places, arrays = Places(module), module.arrays
     regions: list[Region] = []
     for defined in functions:
-        shown, symbol, head = defined.display_name, defined.name, defined.header
+        shown, symbol, first, last = defined.display_name, defined.name, defined.header.first, defined.header.last
         identity = symbol, built.get(symbol, built[""])
         if level == "function":
             regions.append(Region(level, shown, shown, "", 0, *places.of_function(defined.index), *identity))
         elif level == "block":
-            for block in range(head.first_block, head.last_block):
-                name = block_name(module, block)
-                regions.append(Region(level, f"{shown}:{name}", shown, name, 0, *places.of_block(block), *identity))
-        elif forest is not None:
-            for loop in np.flatnonzero(forest.function == defined.index).tolist():
-                name = block_name(module, int(forest.header[loop]))
-                about = int(forest.depth[loop]), *places.of_loop(forest, loop)
-                regions.append(Region(level, f"{shown}:{name}", shown, name, *about, *identity))
+            for block in range(defined.header.first_block, defined.header.last_block):
+                header = block_name(module, block)
+                name = f"{shown}:{header}"
+                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), *identity))
         else:
-            for row, line in enumerate(arrays.line[head.first : head.last].tolist(), head.first):
-                text = module.lines[line].strip()
-                regions.append(Region(level, text, shown, "", 0, *places.of_instruction(row), *identity))
-    if forest is not None:
-        return Regions(level, regions, *_in_loops(module, forest, [one.index for one in functions]))
+            for row, line in enumerate(arrays.line[first:last].tolist(), first):
+                name = module.lines[line].strip()
+                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), *identity))
     owner = {"function": arrays.function, "block": arrays.block}.get(level, np.arange(module.instruction_count))
     return Regions(level, regions, rows, np.unique(owner[rows], return_inverse=True)[1].astype(np.int32))
-
-
-def _in_loops(module: IRModule, forest: LoopForest, functions: list[int]) -> tuple[Int32, Int32]:
-    """`Regions.instruction` and ``region`` of the loops of some functions."""
-    chosen, start = np.isin(forest.function, functions), module.arrays.block_start
-    row = np.where(chosen, np.cumsum(chosen) - 1, -1)  # loop -> region
-    block, loop = forest.members()
-    block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
-    instruction, bounds = spread(start[block], start[block + 1])
-    pairs_region = np.repeat(region, np.diff(bounds))
-    order = np.lexsort((instruction, pairs_region))
-    return instruction[order].astype(np.int32), pairs_region[order].astype(np.int32)
 
 
 def has_function(module: IRModule, wanted: str | re.Pattern[str]) -> bool:
@@ -152,6 +138,29 @@ def _chosen(module: IRModule, expression: str | re.Pattern[str] | None) -> list[
     return chosen
 
 
+def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[str, str]) -> Regions:
+    from mirenc.llvm.analysis.loops import find_loops
+    from mirenc.llvm.ir.source_places import Places
+
+    forest, places, start = find_loops(module), Places(module), module.arrays.block_start
+    by_index = {one.index: one for one in functions}
+    chosen = np.isin(forest.function, list(by_index))
+    row = np.where(chosen, np.cumsum(chosen) - 1, -1)  # loop -> region
+    regions = []
+    for number in np.flatnonzero(chosen).tolist():
+        function = by_index[int(forest.function[number])]
+        shown, header = function.display_name, block_name(module, int(forest.header[number]))
+        place, depth = places.of_loop(forest, number), int(forest.depth[number])
+        identity = function.name, built.get(function.name, built[""])
+        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, *identity))
+    block, loop = forest.members()
+    block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
+    instruction, bounds = spread(start[block], start[block + 1])
+    pairs_region = np.repeat(region, np.diff(bounds))
+    order = np.lexsort((instruction, pairs_region))
+    return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
+
+
 def is_called(name: str, symbol: str, function: str) -> bool:
     """Whether a name is a function's symbol, or its demangled name with or without parameters."""
     return name in (symbol, function, function.partition("(")[0])
@@ -159,6 +168,8 @@ def is_called(name: str, symbol: str, function: str) -> bool:
 
 def find_loop(module: IRModule, loop: Region) -> int:
     """Row of a loop in `mirenc.llvm.analysis.loops.find_loops`, -1 if it is not there."""
+    from mirenc.llvm.analysis.loops import find_loops
+
     forest = find_loops(module)
     for row, header in enumerate(forest.header.tolist()):
         function = module.headers[int(forest.function[row])]

@@ -19,7 +19,6 @@ from mirenc.base.errors import (
 )
 from mirenc.llvm.analysis.detect_level import levels_by_symbol, stated_levels
 from mirenc.llvm.child.parsing_worker import TEXT_FACTOR, default_worker
-from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.file_kind import (
     DEFAULT_MAX_BYTES,
@@ -31,7 +30,6 @@ from mirenc.llvm.inputs.file_kind import (
     read_part,
 )
 from mirenc.llvm.inputs.input import Input, IRInput, path_input, resolve_input, text_bytes
-from mirenc.llvm.inputs.retarget import bring
 from mirenc.llvm.ir.canonical_reader import read_canonical
 from mirenc.llvm.ir.canonical_text import canonical_text
 from mirenc.llvm.ir.module import IRModule
@@ -110,8 +108,7 @@ def module_from(source: IRInput | Input, options: ReadOptions | None = None) -> 
     options, source = options or ReadOptions(), resolve_input(source)
     with one_input(source.name, "read"):
         if isinstance(source.value, IRModule):
-            module = in_form(source.value, options)
-            return module if options.dialect is None else bring(module, options.dialect)
+            return _in_dialect(in_form(source.value, options), options)
         return module_of(load_input(source, options), options)
 
 
@@ -125,6 +122,8 @@ def load_input(source: Input, options: ReadOptions) -> InputBytes:
         return read_part(source.name, source.part, options.max_bytes)
     if not source.language:
         return read_input(path, max_bytes=options.max_bytes)
+    from mirenc.llvm.inputs.compile_source import compile_source
+
     if source.problem:
         raise CompileError(f"{source.name}: {source.problem}")
     data = compile_source(
@@ -163,7 +162,15 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
     if module.instruction_count == 0:
         problem = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
         raise NoFunctionBodyError(f"{loaded.name}: {problem}. Give a module with at least one `define`")
-    return module if options.dialect is None else bring(module, options.dialect)
+    return _in_dialect(module, options)
+
+
+def _in_dialect(module: IRModule, options: ReadOptions) -> IRModule:
+    if options.dialect is None:
+        return module
+    from mirenc.llvm.inputs.retarget import bring
+
+    return bring(module, options.dialect)
 
 
 def _note_sanitizer(text: str, name: str) -> None:

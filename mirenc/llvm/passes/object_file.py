@@ -55,7 +55,7 @@ def sums(sections: Iterable[Section]) -> dict[str, int]:
 
 def elf_sections(data: bytes) -> list[Section]:
     """All sections of an ELF object, as ``size -A`` has them and those that it leaves out."""
-    headers, names = elf_headers(_reader(data))
+    headers, names = elf_headers(lambda at, size: data[at : at + size])
     return [
         Section(_word(names, header.name), header.size, bool(header.flags & _ALLOCATED) and header.kind != _NO_BITS)
         for header in headers
@@ -64,7 +64,7 @@ def elf_sections(data: bytes) -> list[Section]:
 
 def elf_functions(data: bytes) -> list[Symbol]:
     """The functions that an ELF object defines, with the sizes that ``nm -S`` prints."""
-    headers = list(elf_headers(_reader(data))[0])
+    headers = list(elf_headers(lambda at, size: data[at : at + size])[0])
     wide, order = _kind(data)
     form = struct.Struct(order + ("IBBHQQ" if wide else "IIIBBH"))
     symbols = []
@@ -102,10 +102,6 @@ def elf_headers(read: Callable[[int, int], bytes]) -> tuple[Iterator[_Header], b
     table = read(start, form.size * (count or first.size))
     words = _Header(*form.unpack_from(table, form.size * (first.link if names == _MANY else names)))
     return map(_Header._make, form.iter_unpack(table)), read(words.offset, words.size)
-
-
-def _reader(data: bytes) -> Callable[[int, int], bytes]:
-    return lambda at, size: data[at : at + size]
 
 
 def _word(data: bytes, start: int) -> bytes:

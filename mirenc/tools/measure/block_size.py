@@ -18,16 +18,15 @@ from typing import Any
 
 from mirenc.base.errors import CompileError, ConfigError, MirencError, TaskError, ToolchainError
 from mirenc.decide.settings import Space, Value
-from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.decide.tables.measured import MeasuredKernel, read_kernels
 from mirenc.decide.tasks.block_size import CUDA_THREADS, KNOBS, block_space, nearest_shape
 from mirenc.llvm import IRModule, parse_ir
 from mirenc.llvm.analysis.block_bounds import BlockBounds, block_bounds
 from mirenc.llvm.inputs.compile_source import find_compiler
 from mirenc.llvm.inputs.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.llvm.ir.functions import kernels_of
-from mirenc.tools.measure.building import headers_digest, ir_of, read_text
+from mirenc.tools.measure.building import KERNELS, headers_digest, ir_of, read_text
 from mirenc.tools.measure.gpu_driver import GpuDriver, read_driver
-from mirenc.tools.measure.gpu_kernels import LANGUAGES, gpu_kernel, gpu_kernels
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
 from mirenc.tools.measure.runners.cuda import cuda_device
@@ -37,6 +36,7 @@ from mirenc.tools.run.compilers import Toolchain, compile_problem
 CUDA = "cuda"
 """The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""
 
+LANGUAGES = ("cl", "cuda")
 _SUFFIXES = {".cl": "cl", ".cu": "cuda"}
 _DRIVER = "driver.toml"
 # Of clang's flags an OpenCL device, whose own compiler builds what is timed, knows few.
@@ -90,10 +90,11 @@ class BlockSizeMethod(Method):
     def find_compiler(self, compiler: str | None) -> Toolchain:
         return Toolchain(find_compiler("cl", compiler)[0])
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+    def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
         """``count`` kernels in each language; those that no part of the machine takes are skipped."""
+        kernels = read_kernels(KERNELS / "gpu.json.xz")
         for language in LANGUAGES:
-            yield from itertools.islice(gpu_kernels(language, seed), count)
+            yield from itertools.islice((kernel for kernel in kernels if kernel.language == language), count)
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         for path in paths:
@@ -168,6 +169,13 @@ class BlockSizeMethod(Method):
             why = bounds.text or refusals[0]
             raise CompileError(f"{allowed} ({why}). There is nothing to compare: leave the kernel out")
         return problems
+
+
+def gpu_kernel(name: str, size: int, language: str, dimensions: int, **facts: Any) -> MeasuredKernel:
+    """A kernel at one problem size; ``facts`` are the rest of `MeasuredKernel`."""
+    context = {"n": size, "dimensions": dimensions, "cuda": int(language == "cuda")}
+    name = f"{name} {language} {size}"
+    return MeasuredKernel(name=name, language=language, line=0, size=size, context=context, **facts)
 
 
 def _cuda_flags(toolchain: Toolchain) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ from mirenc.tools.run.compilers import MEMORY_LIMIT, TIMEOUT, Toolchain, compile
 
 INCLUDE = Path(__file__).parent
 HEADER = INCLUDE / "mirenc_measure.h"
+KERNELS = INCLUDE / "kernels"
+"""The project's own kernels, made by ``downstream/own_kernels``; those of OpenMP are files of C, each with a driver."""
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
 

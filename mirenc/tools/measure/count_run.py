@@ -21,24 +21,7 @@ from mirenc.tools.profile.write_profile import FORK, forks, with_profile
 from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 _LONGEST = 10.0  # seconds of the run
-_MAIN = """
-#include "mirenc_measure.h"
-#include <stdio.h>
-#include <stdlib.h>
-extern unsigned long long mirenc_counts[{counts}];
-void {function}(void);
-int main(int count, char **words)
-{{
-    if (mirenc_setup(atol(words[1])) != 0)
-        return 1;
-    mirenc_reset();
-    mirenc_call((mirenc_kernel){function});
-    fprintf(stderr, "\\nmirenc");
-    for (int one = 0; one < {counts}; one++)
-        fprintf(stderr, " %llu", mirenc_counts[one]);
-    return 0;
-}}
-"""
+_MAIN = INCLUDE / "count_run.c"
 _SAID = re.compile(r"mirenc((?: \d+)+)$")
 _SWITCH = re.compile(r"switch (i\d+) (\S+), label %[^\[]*\[")
 _CASE = re.compile(r"i\d+ (\S+), label %")
@@ -58,8 +41,8 @@ def profiled(kernel: MeasuredKernel, toolchain: Toolchain) -> IRModule | None:
         return None
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         program = Path(folder, "program")
-        main = _MAIN.format(function=kernel.function, counts=1 + sum(map(abs, widths)))
-        if not (content := _program(counted, kernel.driver, main, toolchain)):
+        total = 1 + sum(map(abs, widths))
+        if not (content := _program(counted, kernel.driver, kernel.function, total, toolchain)):
             return None
         program.write_bytes(content)
         program.chmod(0o700)
@@ -80,18 +63,17 @@ def profiled(kernel: MeasuredKernel, toolchain: Toolchain) -> IRModule | None:
 
 
 @functools.lru_cache(maxsize=4)  # a kernel's sizes share it
-def _program(ir: str, driver: str, main: str, toolchain: Toolchain) -> bytes:
-    """The program of IR, a driver and a main function; b"" where it does not build."""
+def _program(ir: str, driver: str, function: str, counts: int, toolchain: Toolchain) -> bytes:
+    """The program of IR, a driver and `_MAIN`; b"" where it does not build."""
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder, EmbeddedEngine() as engine:
-        paths = [Path(folder, name) for name in ("kernel.o", "driver.c", "main.c", "program")]
+        code, source, program = (Path(folder, name) for name in ("kernel.o", "driver.c", "program"))
         # By the LLVM that printed the IR: clang's own may be older.
-        paths[0].write_bytes(engine.compile(ir.encode("utf-8", "surrogateescape"), "", codegen=1))
-        for path, text in zip(paths[1:], (driver, main), strict=False):
-            path.write_text(text, encoding="utf-8")
-        code, *sources, program = map(str, paths)
-        flags = ["-O1", "-w", f"-I{INCLUDE}", *toolchain.cflags]
-        command = [toolchain.compiler, *flags, code, "-x", "c", *sources, "-o", program, "-lm"]
-        return b"" if compile_problem(command) else paths[3].read_bytes()
+        code.write_bytes(engine.compile(ir.encode("utf-8", "surrogateescape"), "", codegen=1))
+        source.write_text(driver, encoding="utf-8")
+        flags = ["-O1", "-w", f"-I{INCLUDE}", f"-DMIRENC_FUNCTION={function}", f"-DMIRENC_COUNTS={counts}"]
+        sources = ["-x", "c", str(source), str(_MAIN)]
+        command = [toolchain.compiler, *flags, *toolchain.cflags, str(code), *sources, "-o", str(program), "-lm"]
+        return b"" if compile_problem(command) else program.read_bytes()
 
 
 def _counted(text: str, function: str) -> tuple[str, list[int]]:

@@ -73,8 +73,8 @@ class Method(ABC):
         """What builds the variants, or a `ToolchainError` that says what to install."""
 
     @abstractmethod
-    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
-        """Kernels of the project's own, the same for a seed on any machine; any beginning is spread over groups."""
+    def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
+        """The first ``count`` kernels of the project's own, or all; any beginning is spread over groups."""
 
     @abstractmethod
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:

@@ -22,7 +22,6 @@ from mirenc.llvm import parse_ir
 from mirenc.llvm.inputs.pragmas import blanked
 from mirenc.tools.measure import building
 from mirenc.tools.measure.building import CSource
-from mirenc.tools.measure.kernel_files import KERNELS
 from mirenc.tools.measure.machine import describe_machine
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
@@ -63,10 +62,10 @@ class OpenMPMethod(Method):
             raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {advice}")
         return Toolchain(clang, _FLAGS, _TIMEOUT)
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+    def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
         """Each kernel at one of its sizes, then each at another, until all five are through."""
         sources = list(_own_sources().items())
-        random.Random(seed).shuffle(sources)
+        random.Random(0).shuffle(sources)
         for index in range(min(count, _SIZES * len(sources))):
             turn, row = divmod(index, len(sources))
             yield list(_kernels(*sources[row]))[(turn + row) % _SIZES]
@@ -127,7 +126,7 @@ def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:
 @cache
 def _own_sources() -> dict[str, CSource]:
     """The project's kernels by name, each with its driver and what that includes."""
-    folder, ending = KERNELS / "openmp", ".driver.c"
+    folder, ending = building.KERNELS / "openmp", ".driver.c"
     inputs = (folder / "inputs.h").read_text(encoding="utf-8")
     sources = {}
     for path in sorted(folder.glob(f"*{ending}")):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mirenc.base.errors import CompileError, TaskError, ToolchainError
 from mirenc.decide.loop_task import instruction_sets
-from mirenc.decide.tables.measured import RUN, MeasuredKernel
+from mirenc.decide.tables.measured import RUN, MeasuredKernel, read_kernels
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm import IRModule, Region, parse_ir
 from mirenc.llvm.analysis.loop_branches import taken_branches
@@ -16,10 +16,9 @@ from mirenc.llvm.analysis.trip_counts import profiled_iterations
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
 from mirenc.llvm.passes.loop_hint import Hint
-from mirenc.tools.measure.building import build_driver, c_sources, ir_of, user_source
+from mirenc.tools.measure.building import KERNELS, build_driver, c_sources, ir_of, user_source
 from mirenc.tools.measure.count_run import profiled
 from mirenc.tools.measure.hints import HintedLoop
-from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build
 from mirenc.tools.measure.vector_variants import COMMON_FLAGS, build_variants, hinted_ir
@@ -51,8 +50,8 @@ class VectorizationMethod(Method):
     def find_compiler(self, compiler: str | None) -> Toolchain:
         return Toolchain(find_clang(compiler, "no clang on PATH, whose code is measured", "clang"))
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
-        return generate(count, seed)
+    def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
+        return iter(read_kernels(KERNELS / "loops.json.xz")[:count])
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         """The innermost loops of each source's function, at each size of its driver."""

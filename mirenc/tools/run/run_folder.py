@@ -114,8 +114,7 @@ class Journal(ABC):
                 if number > 1:
                     self.take(values)
                     continue
-                before = values.get("setup", values)  # passes of 0.2 wrote it as it is
-                differences = _differences(before, json.loads(json.dumps(setup))) if before["format"] else []
+                differences = _differences(values["setup"], json.loads(json.dumps(setup)))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 problem = f"{path}, line {number} is damaged ({error!r})"
                 raise ConfigError(f"{problem}. Remove the folder, or name another") from None

@@ -18,24 +18,7 @@ from mirenc.tools.run.compilers import major_version, tool_beside
 from mirenc.tools.tune.loops import Loops
 from mirenc.tools.tune.tuning_case import Key, Place
 
-_SCRIPT = """opt={opt}
-source=${{!#}} level='' passes='' model=''
-if [[ $source != - && " $* " =~ \\ -(emit-obj|S)\\  && " $* " =~ \\ -x\\ c(\\+\\+)?\\  ]]; then
-    case $(realpath -- "$source") in
-{cases}
-    esac
-fi
-[ -n "$passes" ] || exec -a clang "$clang" "$@"
-[[ " $* " != *" -mrelocation-model pic "* ]] || model=-relocation-model=pic
-words=("${{@:1:$#-1}}") front=() # without the source
-for word in "${{words[@]}}"; do
-    case $word in -emit-obj | -S) front+=(-emit-llvm-bc) ;; *) front+=("$word") ;; esac
-done
-bitcode=$(mktemp) && trap 'rm -f "$bitcode" "$bitcode.opt"' EXIT &&
-    "$clang" "${{front[@]}}" "$level" -disable-llvm-passes -o "$bitcode" "$source" &&
-    "$opt" $model -passes="$passes" "$bitcode" -o "$bitcode.opt" &&
-    "$clang" "${{words[@]}}" "$level" -disable-llvm-passes -x ir "$bitcode.opt"
-"""
+_SCRIPT = Path(__file__).with_name("pass_lists.sh")
 
 
 def pass_lists(version: str) -> dict[str, tuple[str, str]]:
@@ -97,8 +80,9 @@ class PassLists(Loops):
             flag, passes = self.lists[name]
             pattern = "*" if file == str(self.program) else shlex.quote(str(Path(file).resolve()))
             cases.append(f"    {pattern}) level={flag} passes={shlex.quote(passes)} ;; # {name}")
-        script = driver(self.clang, "mirenc tune pass_list")
-        script += _SCRIPT.format(opt=shlex.quote(str(self.opt)), cases="\n".join(cases))
+        choose = ["choose() {", "    case $1 in", *cases, "    esac", "}\n"]
+        script = driver(self.clang, "mirenc tune pass_list") + f"opt={shlex.quote(str(self.opt))}\n"
+        script += "\n".join(choose) + _SCRIPT.read_text(encoding="utf-8")
         for name in ("cc", "c++"):
             write_script(folder / name, script)
         return str(folder / "cc")

@@ -31,7 +31,11 @@ def write_report(run: Tuning) -> None:
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
     text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
     data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.total_gain}
-    data |= {"late": run.out_of_time, "loops": [*map(asdict, run.outcomes)], "unread": run.unread_sources}
+    data |= {
+        "late": run.out_of_time,
+        "loops": [asdict(outcome) for outcome in run.outcomes],
+        "unread": run.unread_sources,
+    }
     files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
     for name, content in files.items():
         with delivered(run.folder / name) as part:

@@ -14,7 +14,7 @@ from mirenc.decide.registry import get_task, list_tasks
 from mirenc.decide.tables.compiled import read_compiled
 from mirenc.decide.tables.measured import read_measured
 from mirenc.decide.tasks.pass_tasks import CompiledTask
-from mirenc.tools.measure.gpu_kernels import gpu_kernels
+from mirenc.tools.measure.block_size import BlockSizeMethod
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLES = sorted(path for path in ROOT.glob("downstream/*/*/machine.json") if path.parent.parent.name != "passes")
@@ -52,7 +52,7 @@ def test_the_table_of_passes_is_whole_and_has_nobodys_code(monkeypatch: pytest.M
 
 def test_kernels_measured_on_a_gpu_are_those_of_today() -> None:
     table = read_measured(ROOT / "downstream" / "block_size" / "h200", "block_size")
-    texts = {kernel.name: kernel.source for kernel in gpu_kernels("cuda")}
+    texts = {kernel.name: kernel.source for kernel in BlockSizeMethod().own_kernels(10**6)}
     assert [name for name, kernel in table.kernels.items() if kernel.source != texts.get(name)] == []
 
 

@@ -15,7 +15,6 @@ from mirenc.llvm.inputs.dialect import CUDA_WORDS, WITHOUT_CUDA
 from mirenc.tools.measure import block_size
 from mirenc.tools.measure.block_size import CUDA, BlockSizeMethod, build_options
 from mirenc.tools.measure.building import ir_of
-from mirenc.tools.measure.gpu_kernels import gpu_kernels
 from mirenc.tools.measure.method import get_method
 from mirenc.tools.measure.timed import TimedRun
 from mirenc.tools.run.compilers import Toolchain
@@ -46,7 +45,7 @@ def written(folder: Path, source: str = SOURCE, driver: str = DRIVER, suffix: st
 
 
 def own_kernel(group: str, language: str = "cl") -> MeasuredKernel:
-    return next(kernel for kernel in gpu_kernels(language) if kernel.group == group)
+    return next(one for one in BlockSizeMethod().own_kernels(10**6) if (one.language, one.group) == (language, group))
 
 
 @pytest.mark.needs("clang")
@@ -118,7 +117,7 @@ def test_a_kernels_own_bounds_are_kept(tmp_path: Path, suffix: str, attribute: s
 
 def test_own_kernels_are_for_the_parts_that_take_them() -> None:
     method = BlockSizeMethod()
-    kernels = list(method.own_kernels(4, 0))
+    kernels = list(method.own_kernels(4))
     assert [kernel.language for kernel in kernels] == ["cl"] * 4 + ["cuda"] * 4
     assert [method.takes(kernel, CUDA) for kernel in kernels] == [False] * 4 + [True] * 4
     assert [method.runner_for(part) for part in (CUDA, "a-cpu")] == ["cuda", "opencl"]

@@ -316,7 +316,7 @@ def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.needs("clang")
 def test_kernels_of_the_project_are_measurable(tmp_path: Path) -> None:
-    kernel = next(METHOD.own_kernels(1, 0))
+    kernel = next(METHOD.own_kernels(1))
     build = METHOD.build(kernel, METHOD.parts()[-1], tmp_path, METHOD.find_compiler(None))
     assert build.cells[0].problem == ""
     assert build.symbol == kernel.function

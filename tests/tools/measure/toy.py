@@ -106,7 +106,7 @@ class ToyMethod(Method):
     def find_compiler(self, compiler: str | None) -> Toolchain:
         return Toolchain(find_compiler("cl", compiler)[0], ("-O2",), timeout=30.0)
 
-    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+    def own_kernels(self, count: int) -> Iterator[MeasuredKernel]:
         yield from (kernel(1000 + number, source=f"{SOURCE}// {number}\n") for number in range(count))
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:

@@ -107,7 +107,6 @@ class Records(Journal):
         super().__init__(path, setup)
 
     def take(self, values: dict[str, Any]) -> None:
-        values.pop("winner", "")  # what opt said of the best list's module, in runs of an earlier checkout
         record = Record(**values)
         self.known[record.name, record.stamp] = record
 

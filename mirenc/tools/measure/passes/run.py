@@ -1,6 +1,5 @@
 """A run of ``mirenc label``: label pieces in parallel until all are done or the time is up."""
 
-import contextlib
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -11,17 +10,21 @@ from typing import Any, cast
 from mirenc.base.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.decide.tables.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.tools.measure.passes.choosing import Chosen, Texts, choose, scan_all
 from mirenc.tools.measure.passes.inputs import FLAGS, find_ir
 from mirenc.tools.measure.passes.labels import LEVELS, Record, Records, compiled_table, label
-from mirenc.tools.measure.passes.pool import kept_lists, make_lists
 from mirenc.tools.run.compilers import clang_of
 from mirenc.tools.run.run_folder import Plan, Run, one_line
 
 _SHOWN = 3  # files of another table that are named
 _AHEAD = 2  # pieces that wait for each job
-_ASKED = {"function": 20, "module": 3}  # pieces that say which passes change anything
+_LISTS = Path(__file__).with_name("lists.json")
+
+
+def pass_lists(count: int) -> list[PassList]:
+    """So many of the lists that mirenc has, 100 at most: -Oz first, and of each kind (`PassList.kind`) its share."""
+    lists = [PassList(**entry) for entry in json.loads(_LISTS.read_text(encoding="utf-8"))]
+    return [lists[index * len(lists) // count] for index in range(count)]
 
 
 class EngineRun(Run):
@@ -68,41 +71,41 @@ class PassRun(EngineRun):
         self._names = [source.resolve().name for source in self.plan.sources]  # however they were typed
 
     def prepare(self) -> None:
-        """Compile, scan, choose, draw lists. A `ConfigError`: another setup's run is here; a `TaskError`: no piece."""
+        """Compile, scan, choose. A `ConfigError`: another setup's run is here; a `TaskError`: no piece."""
         plan = self.plan
         self.work.mkdir(exist_ok=True)
         with self.make_engine() as engine:
-            version = engine.version
-            self.setup: dict[str, Any] = {
-                "format": FORMAT,
-                "engine": engine.name,
-                "llvm": version,
-                "flags": [*FLAGS, *plan.cflags],
-                "pipelines": {name: level.pipeline for name, level in LEVELS.items()},
-                "list_count": plan.lists,
-                "seed": plan.seed,
-            }
-            self.journal = Records(self.work / "journal.jsonl", self.setup)
-            self._check_sources()
-            clang, callbacks = partial(clang_of, version, plan.compiler), (self.report, self.failed)
-            facts: dict[str, Any] = {"cflags": plan.cflags, "held_out": plan.held_out, "jobs": plan.jobs}
-            files = find_ir(plan.sources, self.work, clang, *callbacks, **facts)
-            self.files = len(files)
-            self._check_files({(file.project, file.file) for file in files})
-            self.report(f"{len(files)} files of IR; those that are new are read")
-            scans = scan_all(files, self.work, jobs=plan.jobs)
-            problems = [scan.problem for scan in scans if scan.problem]
-            self.unread = len(problems)
-            for problem in problems:
-                self.failed(IRFileError(problem))
-            self.empty = sum(not scan.candidates for scan in scans) - self.unread
-            self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
-            self.pieces = self.choice.pieces
-            if not self.pieces:
-                lack = "the sources have no function that is large enough to decide about"
-                raise TaskError(f"{lack}. Give more of them")
-            self.texts = Texts(self.work / "pieces", self.pieces)
-            self.lists = kept_lists(self.work / "lists.json", self.setup, lambda: self._draw(engine))
+            name, version = engine.name, engine.version
+        self.setup: dict[str, Any] = {
+            "format": FORMAT,
+            "engine": name,
+            "llvm": version,
+            "flags": [*FLAGS, *plan.cflags],
+            "pipelines": {name: level.pipeline for name, level in LEVELS.items()},
+            "list_count": plan.lists,
+            "seed": plan.seed,
+        }
+        self.journal = Records(self.work / "labels.jsonl", self.setup)
+        self._check_sources()
+        clang, callbacks = partial(clang_of, version, plan.compiler), (self.report, self.failed)
+        facts: dict[str, Any] = {"cflags": plan.cflags, "held_out": plan.held_out, "jobs": plan.jobs}
+        files = find_ir(plan.sources, self.work, clang, *callbacks, **facts)
+        self.files = len(files)
+        self._check_files({(file.project, file.file) for file in files})
+        self.report(f"{len(files)} files of IR; those that are new are read")
+        scans = scan_all(files, self.work, jobs=plan.jobs)
+        problems = [scan.problem for scan in scans if scan.problem]
+        self.unread = len(problems)
+        for problem in problems:
+            self.failed(IRFileError(problem))
+        self.empty = sum(not scan.candidates for scan in scans) - self.unread
+        self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
+        self.pieces = self.choice.pieces
+        if not self.pieces:
+            lack = "the sources have no function that is large enough to decide about"
+            raise TaskError(f"{lack}. Give more of them")
+        self.texts = Texts(self.work / "pieces", self.pieces)
+        self.lists = pass_lists(plan.lists)
         changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
         if changed:
             self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
@@ -124,24 +127,13 @@ class PassRun(EngineRun):
         if gone:
             self.report(f"{len(gone)} files of the table are gone, and so are their pieces, as {'/'.join(gone[0])}")
         if not before and (self.folder / "pieces.parquet").exists():
-            self.report(f"{self.work / 'journal.jsonl'} is not there: everything is measured again")
+            self.report(f"{self.work / 'labels.jsonl'} is not there: everything is measured again")
 
     def _replaced(self, before: Sequence[str]) -> ConfigError:
         return ConfigError(
             f"{self.folder} has a table of {', '.join(before)}, which {', '.join(self._names)} would replace. "
             "Name another folder with -o, or give all sources in one command"
         )
-
-    def _draw(self, engine: Engine) -> list[PassList]:
-        self.report(f"drawing {self.plan.lists} pass lists")
-        texts = []  # some pieces say what is worth drawing: those for training, where there are any
-        pieces = [piece for piece in self.pieces if not piece.source.held_out] or self.pieces
-        for level, count in _ASKED.items():
-            for piece in [piece for piece in pieces if piece.level == level][:count]:
-                # One that cannot stand alone is dropped when its turn comes.
-                with contextlib.suppress(IRParseError):
-                    texts.append(self.texts.of(piece))
-        return make_lists(engine, texts, self.plan.lists, self.plan.seed)
 
     @property
     def left(self) -> list[Chosen]:

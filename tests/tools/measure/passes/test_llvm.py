@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from mirenc.decide.tables.compiled import CompiledTable, read_compiled
-from mirenc.llvm.passes.extract import extract_functions
 from mirenc.llvm.passes.find_llvm import SharedEngine
-from mirenc.llvm.passes.pass_lists import Step
-from mirenc.tools.measure.passes.pool import firing, make_lists
 from mirenc.tools.measure.passes.run import PassRun
 from mirenc.tools.run.run_folder import Plan
 
-EXAMPLES = Path(__file__).parents[4] / "examples"
 SOURCE = """
 int sum(const int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }
 int largest(const int *x, int n) { int m = x[0]; for (int i = 1; i < n; i++) if (x[i] > m) m = x[i]; return m; }
@@ -82,22 +76,3 @@ def test_winners_are_counted(table: tuple[PassRun, CompiledTable]) -> None:
     better = int((measured.sizes.code_bytes.min(axis=1) < measured.sizes.code_bytes[:, 0]).sum())
     assert measured.record["winners"] == {"better_than_oz": better}
     assert not run.left
-
-
-def test_lists_are_drawn_from_passes_that_fire() -> None:
-    text = dict(extract_functions((EXAMPLES / "insertion_sort.ll").read_text()))
-    pool = [Step("function", "sroa<modify-cfg>"), Step("module", "coro-early"), Step("function", "simplifycfg")]
-    with SharedEngine(19) as engine:
-        lists = make_lists(engine, text.values(), 12, 0)
-        assert lists == make_lists(engine, text.values(), 12, 0)
-        assert lists != make_lists(engine, text.values(), 12, 1)
-        assert all(engine.knows(one.pipeline) for one in lists)
-        assert Step("module", "coro-early") not in firing(engine, text.values(), pool)
-    assert len({one.pipeline for one in lists}) == 12
-    assert [one.kind for one in lists] == [
-        *("default", "expanded"),
-        *["mutation"] * 3,
-        *["random"] * 4,
-        *["long random"] * 3,
-    ]
-    assert not any("coro" in one.pipeline for one in lists if "random" in one.kind)

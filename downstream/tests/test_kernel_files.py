@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-
-from mirenc.tools.measure.gpu_kernels import KEYS
-from mirenc.tools.measure.kernel_files import KERNELS, entries, read_folder
-from mirenc.tools.measure.loops.source import _KEYS
+from gpu_kernels import KEYS
+from kernel_files import HERE, entries, read_folder
+from loop_source import _KEYS
 
 LOOP = """// Sums.
 // SHORT: 2 | 3
@@ -64,7 +63,7 @@ def test_a_file_of_lists_holds_for_those_after_it(tmp_path: Path) -> None:
 
 
 FOLDERS = {"loops": _KEYS, "gpu": KEYS}
-OWN = [(path, keys) for name, keys in FOLDERS.items() for path in sorted((KERNELS / name).glob("*.c"))]
+OWN = [(path, keys) for name, keys in FOLDERS.items() for path in sorted((HERE / name).glob("*.c"))]
 
 
 @pytest.mark.parametrize(("path", "keys"), OWN, ids=lambda one: one.name if isinstance(one, Path) else "")

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from random import Random
 
+from kernel_files import KernelText
+from loop_driver import write_driver
+from loop_source import draw_size, structures, write_source
+
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.tools.measure.kernel_files import KernelText
-from mirenc.tools.measure.loops.driver import write_driver
-from mirenc.tools.measure.loops.source import draw_size, structures, write_source
 
 # A call of fewer iterations takes too little time: the driver then calls several times.
 LEAST_WORK = 3000

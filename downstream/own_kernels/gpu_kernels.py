@@ -1,4 +1,4 @@
-"""The project's own OpenCL and CUDA kernels: the texts of ``kernels/gpu``, each in both languages and at three sizes.
+"""The project's own OpenCL and CUDA kernels: the texts of ``gpu``, each in both languages and at three sizes.
 
 A text is OpenCL C 1.2 without vector types; CUDA is made of it call by call, to what people write there. A head learns
 from code, so neither may look as if a program had made it: no macros stand in for either language. Bounds are checked
@@ -12,12 +12,11 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from kernel_files import HERE, KernelText, fill_words, read_folder
 
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.tools.measure.kernel_files import KERNELS, KernelText, fill_words, read_folder
-
-LANGUAGES = ("cl", "cuda")
+from mirenc.tools.measure.block_size import gpu_kernel
 
 # Three problem sizes for a CPU's few cores and for a GPU, by what a size means.
 SIZES = {
@@ -66,7 +65,7 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
 
     Any beginning is spread: one kernel of each structure (group) at one of its sizes, then at another, then others.
     """
-    families = read_folder(KERNELS / "gpu", KEYS).values()
+    families = read_folder(HERE / "gpu", KEYS).values()
     structures = [list(_at_sizes(text, language)) for texts in families for text in texts]
     random.Random(seed).shuffle(structures)
     for row in itertools.zip_longest(*structures):
@@ -86,13 +85,6 @@ def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]
             gpu_kernel(kernel.name, size, language, len(kernel.items), driver=kernel.driver(size), **facts)
             for size in sizes
         ]
-
-
-def gpu_kernel(name: str, size: int, language: str, dimensions: int, **facts: Any) -> MeasuredKernel:
-    """A kernel at one problem size; ``facts`` are the rest of `MeasuredKernel`."""
-    context = {"n": size, "dimensions": dimensions, "cuda": int(language == "cuda")}
-    name = f"{name} {language} {size}"
-    return MeasuredKernel(name=name, language=language, line=0, size=size, context=context, **facts)
 
 
 def variants(text: KernelText) -> Iterator[GpuText]:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools.measure.both_languages import Call, CudaKernels, OpenCLKernels
+from both_languages import Call, CudaKernels, OpenCLKernels
+from gpu_kernels import KEYS, SIZES, GpuText, gpu_kernels, variants
+from kernel_files import HERE, KernelText, read_folder
 
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks.block_size import block_space
@@ -16,9 +18,8 @@ from mirenc.llvm import parse_ir
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import WITHOUT_CUDA
 from mirenc.llvm.ir.functions import kernels_of
+from mirenc.tools.measure.block_size import LANGUAGES, BlockSizeMethod
 from mirenc.tools.measure.gpu_driver import read_driver
-from mirenc.tools.measure.gpu_kernels import KEYS, LANGUAGES, SIZES, GpuText, gpu_kernels, variants
-from mirenc.tools.measure.kernel_files import KERNELS, KernelText, read_folder
 from mirenc.tools.measure.sample_process import same_outputs
 
 SUM = """// name: sum
@@ -82,7 +83,7 @@ def test_the_driver_says_what_the_arguments_are(tmp_path: Path) -> None:
     assert [one.name for one in driver.arguments if one.output] == ["total"]
 
 
-TEXTS = [text for texts in read_folder(KERNELS / "gpu", KEYS).values() for text in texts]
+TEXTS = [text for texts in read_folder(HERE / "gpu", KEYS).values() for text in texts]
 ALL_VARIANTS = [variant for text in TEXTS for variant in variants(text)]
 
 
@@ -109,6 +110,11 @@ def test_there_are_enough_and_their_drivers_fit(language: str) -> None:
         driver = read_driver(kernel.driver, kernel.name)
         assert driver.dimensions == kernel.context["dimensions"]
         assert driver.sizes == (kernel.size,)
+
+
+def test_the_shipped_kernels_are_these() -> None:
+    shipped = list(BlockSizeMethod().own_kernels(10**6))
+    assert shipped == [kernel for language in LANGUAGES for kernel in gpu_kernels(language)]
 
 
 def test_a_seed_gives_one_order_and_any_beginning_is_spread() -> None:

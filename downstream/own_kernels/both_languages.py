@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gpu_kernels import GpuText
 
 from mirenc.tools.measure.gpu_driver import read_driver
-from mirenc.tools.measure.gpu_kernels import GpuText
 from mirenc.tools.run.compilers import compile_or_raise
 
 _HEADER = Path(__file__).with_name("host_cuda.h")

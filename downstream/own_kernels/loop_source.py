@@ -1,6 +1,6 @@
 """The source of a generated loop: a structure with types, sizes and style filled in.
 
-Structures are C functions around one innermost loop, with holes; each is a text in ``kernels/loops``.
+Structures are C functions around one innermost loop, with holes; each is a text in ``loops``.
 
 ``@`` stands before the loop that is decided about. These words are filled in: ``T`` and ``U`` (element types; ``T`` may
 be ``T/U``), ``I`` (type of counters), ``J`` (a signed one), ``_F`` (``f`` after a literal or a function of math.h if
@@ -22,8 +22,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 
+from kernel_files import HERE, KernelText, fill_words, read_folder
+
 from mirenc.tools.measure.expressions import read_expression
-from mirenc.tools.measure.kernel_files import KERNELS, KernelText, fill_words, read_folder
 
 # The letter of mirenc_types by type of C.
 LETTERS = {
@@ -101,7 +102,7 @@ def fill_value(fill: str, ctype: str) -> str:
 @cache
 def structures() -> Mapping[str, Sequence[KernelText]]:
     """All of them by family."""
-    return read_folder(KERNELS / "loops", _KEYS)
+    return read_folder(HERE / "loops", _KEYS)
 
 
 COUNTERS = ("int", "int", "int", "size_t", "size_t", "size_t", "long", "unsigned", "int64_t", "uint32_t")
@@ -134,7 +135,7 @@ class Source:
     line: int  # of the loop
     returns: str
     parameters: tuple[Parameter, ...]
-    data: Mapping[str, str]  # what each parameter holds (`mirenc.tools.measure.kernel_files`)
+    data: Mapping[str, str]  # what each parameter holds (`kernel_files`)
     structs: str  # types that the driver needs
     n: int  # trip count
     rows: int  # how many rows the loop stands in; 0: none

@@ -1,4 +1,4 @@
-"""Kernels as data: the C files of ``kernels/loops`` and ``kernels/gpu``, a file a family, a few header lines a kernel.
+"""Kernels as data: the C files of ``loops`` and ``gpu``, a file a family, a few header lines a kernel.
 
 A file begins with what holds for all of it: prose, lists that headers may name, and values where a kernel says none.
 Then each kernel has a header and its code, the last function of which is the kernel; what stands above it is for it::
@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-KERNELS = Path(__file__).with_name("kernels")
+HERE = Path(__file__).parent
 _HEADER = re.compile(r"(?://.*\n)*")
 _ENTRY = re.compile(r"^// (\w+(?: by T)?): (.+(?:\n//  .+)*)", re.MULTILINE)
 _SIGNATURE = re.compile(r"(?P<returns>[^(]*?)(?P<function>\w+)\((?P<parameters>.*)\)", re.DOTALL)

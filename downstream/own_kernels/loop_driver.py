@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from random import Random
 
-from mirenc.tools.measure.kernel_files import KERNELS
-from mirenc.tools.measure.loops.source import LETTERS, RESULTS, Parameter, Source, fill_value
+from kernel_files import HERE
+from loop_source import LETTERS, RESULTS, Parameter, Source, fill_value
 
 # The arrays start here beside a boundary of 64 bytes, in elements: most on it, as an allocator of large blocks does.
 OFFSETS = (0, 0, 0, 0, 0, 1, 1, 3)
@@ -90,7 +90,7 @@ long mirenc_output(int index, void **data)
 @cache
 def _part(name: str) -> str:
     """A part that all drivers have, without the comment on its first line."""
-    return (KERNELS / "loops" / name).read_text(encoding="utf-8").partition("\n")[2]
+    return (HERE / "loops" / name).read_text(encoding="utf-8").partition("\n")[2]
 
 
 def _alias(parameter: Parameter, source: Source) -> bool:
