@@ -123,11 +123,12 @@ def places(width: int) -> dict[str, list[int]]:
     """Columns of settings of each group; the first ``width`` are the setting's numbers; none: the default's."""
     code, grid = width + _CODE, width + _CODE + len(columns._GRID)
     shape, each, costs = range(width, width + _SHAPE), range(width + _SHAPE, code), range(code, grid)
-    trip = grid + columns.TAKEN_COLUMNS
+    trip = width + columns.SETTING_NAMES.index("log rough cost over the default's")
     trip_columns = range(trip, trip + columns.TRIP_COLUMNS)
     return {
         "what the trip count tells": [*trip_columns],
         "rough costs for eight trip counts": [*costs],
+        "costs with branches, and what these may skip": [*range(grid + columns.TAKEN_COLUMNS, trip)],
         "instructions by class, an element": [*each],
         "widths, parts, loops, lengths": [*shape],
         "both of these": [*shape, *each],
@@ -142,8 +143,7 @@ def without(features: Features, group: str, setting_width: int) -> Features:
     row = f"{features.row} - {group}" if group else features.row
     features = replace(features, row=row, candidate=MEMBER)
     assert features.settings is not None
-    width = setting_width + _CODE + len(columns._GRID) + columns.TAKEN_COLUMNS + columns.TRIP_COLUMNS
-    assert features.settings.features.shape[1] == width
+    assert features.settings.features.shape[1] == setting_width + len(columns.SETTING_NAMES)
     if not group:
         return features
     gone = places(setting_width)[group]

@@ -68,7 +68,7 @@ def _export_head(head_name: str, folder: Path) -> None:
 
     from mirenc.decide.estimators.saved_heads import load_head
     from mirenc.decide.export.c_source import c_source, c_test, pair_head
-    from mirenc.decide.features.look_ahead_features import SETTING_NAMES
+    from mirenc.decide.features.look_ahead_features import OLDER_NAMES, SETTING_NAMES
     from mirenc.decide.task_head import TaskHead
     from mirenc.tools.profile.branches import FEATURES
     from mirenc.tools.profile.loops import LOOP_FEATURES
@@ -95,7 +95,8 @@ def _export_head(head_name: str, folder: Path) -> None:
         features, low, high = _columns(trained, head_name)
         head, about, space = trained.head, describe_worth(trained), trained.space or trained.task.space
         choices = space.names if space is not None else trained.label_names
-        setting_features = [*(trained.setting_encoder.knobs if trained.setting_encoder else ()), *SETTING_NAMES]
+        names = SETTING_NAMES if "taken" in trained.task.context.names else OLDER_NAMES
+        setting_features = [*(trained.setting_encoder.knobs if trained.setting_encoder else ()), *names]
     if (pairs := pair_head(head)) is not None:
         spread = np.where(np.isfinite(pairs.setting_spread_), pairs.setting_spread_, 0.0)
         settings = pairs.setting_middle_ + spread * np.random.default_rng(0).normal(size=(head.n_choices_, len(spread)))

@@ -39,8 +39,7 @@ def load_data(
 def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
     """The samples with IR from a folder, found by `mirenc.decide.Sample.code`; subfolders are looked through.
 
-    ``NAME.ll`` or ``NAME.bc`` is taken for each name; other files are ignored. Groups whose statements are the same
-    become one (`join_same_code`).
+    ``NAME.ll`` or ``NAME.bc`` is taken for each name; other files are ignored. Groups of the same code are joined.
 
     Raises TaskError: samples that have their IR; no such folder; a name with two files, or without one (the names are
     listed); IR that cannot be read.

@@ -193,6 +193,9 @@ class LoopTask(Task):
 
         Two settings that leave a loop as it is mean that the vectorizer may not touch it, so all others do (without
         exception in the 368 of 2,484 measured samples where they do).
+
+        The default has the code of LLVM's choice, asked for, where that is less than 16 wide: clang 19, by which loops
+        were measured, gives these no second, narrower vector body, LLVM 22 to 965 of 1,776.
         """
         assert region is not None
         hints = [self.hint(setting) for setting in self.space_for(context).settings]
@@ -204,6 +207,8 @@ class LoopTask(Task):
         else:
             rest = [hint for hint in allowed if hint not in _PROBES]
             code = dict(zip([*_PROBES, *rest], [*probed, *look_ahead(module, region, rest, bits)], strict=True))
+        if len(context) > _BEFORE_BRANCHES and 0 < (width := int(float(context[2]))) < 16:
+            code |= {None: code.get(Hint(width, int(float(context[3]))), code[None])}
         return [code.get(hint) for hint in hints]
 
     def may_change(self, module: IRModule, region: Region, context: tuple[Any, ...]) -> bool:

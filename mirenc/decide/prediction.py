@@ -40,8 +40,7 @@ class Evidence:
     """Geometric mean speedup over the rival (for a number and for labels: the share of its squared error that is
     saved), and its 95 % interval over groups. None: all samples are of one group, so nothing could be held out."""
     error: float = 0.0
-    """For a number and for labels: the 80th percentile of the absolute error of held-out answers; 0 where settings are
-    chosen."""
+    """For a number and for labels: the 80th percentile of the absolute error of held-out answers; else 0."""
     default: tuple[Record, ...] = ()
     other: tuple[Record, ...] = ()
     """Records of answers that are the default, and of others; those of higher preference first."""
@@ -163,8 +162,7 @@ class Choice(Prediction):
     seconds: dict[str, float] | None = None
     """Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`)."""
     time_factor: float | None = None
-    """8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None:
-    not known."""
+    """8 of 10 expected times of the default, on held-out groups, were within this factor; None: not known."""
 
     @property
     def preferred(self) -> str:

@@ -4,6 +4,7 @@ Writes ``caution.json``, beside the records. The head is the one that looks ahea
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,8 @@ def main() -> None:
     encoder = mirenc.load()
     head = TaskHead.load("vectorization.look_ahead", encoder=encoder)
     data = mirenc.get_task("vectorization").load(HERE)
+    known = len(head.task.context.names)  # the head may be older than some
+    data = replace(data, samples=[replace(one, context=one.context[:known]) for one in data.samples])
     tables = look_ahead_tables(head.task, data, encoder, None)
     lines = []
     for title, knows_trips in (("nothing", False), ("trip count", True)):
@@ -49,8 +52,7 @@ def main() -> None:
 def _asked(head: TaskHead, data: TaskData, tables: Float64, row: int, knows_trips: bool) -> Float64:
     """Preferences (K,) of one sample; without a trip count for each of those that may be, in the mean."""
     sample, default = data.samples[row], data.space.default
-    context = sample.context[: len(head.task.context.names)]
-    encoded = head.task.context.encode(hide_context(head.task, context, ("trip_count",)))
+    encoded = head.task.context.encode(hide_context(head.task, sample.context, ("trip_count",)))
     settings = Settings(data.encoder(data.space.settings), np.arange(len(data.space))[None, :])
     counts = (float(sample.run["trip_count"]),) if knows_trips else TRIP_COUNTS
     one = (settings, tables[row][None], np.array([default]))

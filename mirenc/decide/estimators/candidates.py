@@ -156,7 +156,7 @@ def _pairs(shape: DataShape, seed: int, select: str) -> Members:
 def _for_look_ahead(shape: DataShape, seed: int, select: str) -> Members:
     """Heads that see the code that each setting makes; a second set of them without what follows from trip counts."""
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed, "components": _AHEAD_COMPONENTS}
-    common |= {"default": shape.default or 0}
+    common |= {"default": shape.default or 0, "from_default": shape.default is not None}
     risks = (0.0,) if shape.default is None else _RISKS
     unseen_columns = {"": 0} if shape.all_known else {"": 0, "no trip count, ": TRIP_COLUMNS}
     boosted = _boosted_on_pairs(seed, trees=100)

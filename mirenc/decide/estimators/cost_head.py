@@ -38,8 +38,7 @@ class CostHead(CostRegressor, kind="cost"):
     The first ``context_columns`` columns are context features. Relative log costs are cut at plus and minus ``clip``:
     whether a choice is 20 or 50 times as slow does not matter. ``length_scale`` None: scales, amplitudes and noise are
     found by marginal likelihood. A number: one radial basis function of this length scale over all columns (kernel
-    ridge regression), which extrapolates farther and is fitted without a search; ``noise`` is then its variance beside
-    an amplitude of 1.
+    ridge regression), which extrapolates farther and needs no search; ``noise`` is its variance beside amplitude 1.
 
     ``dual_`` (n, K) are the weights of the training rows ``support_``; ``mean_`` (K,) is the mean relative log cost of
     each choice, which is predicted far from all rows; ``theta_``: logarithms of amplitudes, length scales and noise.

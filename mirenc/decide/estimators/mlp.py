@@ -58,8 +58,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on rows (n, D), finite, and labels (n,): bool, int, str, or float without a fraction.
 
-        Raises ConfigError: a parameter out of range; ValueError: NaN or infinity in ``X``, labels with a fraction,
-        wrong shapes.
+        Raises ConfigError: a parameter out of range; ValueError: NaN or infinity in ``X``, wrong labels or shapes.
         """
         features, labels = self._checked_training(X, y)
         check_classification_targets(labels)

@@ -24,16 +24,17 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     """A regressor of relative log costs over pairs of a sample and a setting.
 
     The target of a pair is log(cost) minus the effect of the sample (`additive_effects`), so that code and context
-    need not explain how long a kernel runs, only which setting suits it.
+    need not explain how long a kernel runs, only which setting suits it. With ``from_default`` it is log(cost) minus
+    that of the default: for settings whose columns say how their code differs from the default's.
 
     ``regressor``: `RidgeRegressor`, `BoostedRegressor`, or any; to be saved it must be one of mirenc's. The first
     ``context_columns`` columns of X are context features; without ``use_code`` only they are looked at.
     ``components``: principal components of the code columns. ``products``: the regressor also gets the products of
     the sample's columns and the setting's; a linear one needs them, or it orders settings alike for every sample.
     ``clip``: relative log costs are cut at plus and minus this. ``unseen``: this many of the last columns of settings
-    are ignored. ``risk``: a penalty, in log cost, for pairs that were more than 2 % slower than the setting of column
-    ``default``, which runs when nobody decides; so settings that may be slower are avoided, and not only those that are
-    slower on average. ``most_pairs``: where there are more pairs, this many are drawn.
+    are ignored. ``default``: column of the setting that runs when nobody decides. ``risk``: a penalty, in log cost, for
+    pairs that were more than 2 % slower than it; so settings that may be slower are avoided, and not only those that
+    are slower on average. ``most_pairs``: where there are more pairs, this many are drawn.
     """
 
     regressor: Any
@@ -45,6 +46,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     clip: float = 2.0
     unseen: int = 0
     default: int = 0
+    from_default: bool = False
     risk: float = 0.0
     most_pairs: int = 100_000
     random_state: int = 0
@@ -68,7 +70,9 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
             raise HeadError("no finite cost is of a setting in `settings`. Give each measured setting a row there")
         setting = settings.row[sample, column]
         logs = np.log(costs[sample, column])
-        sample_effect, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
+        sample_effect = np.log(costs[:, self.default])
+        if not self.from_default:
+            sample_effect, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
         relative = np.clip(logs - sample_effect[sample], -self.clip, self.clip)
         if self.risk:
             relative += self.risk * (logs - np.log(costs[sample, self.default]) > math.log(PLAIN_SLOWDOWN))

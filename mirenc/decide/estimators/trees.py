@@ -1,8 +1,7 @@
 """Heads of trees. scikit-learn grows them; a `Forest` of arrays is saved, without pickle, whatever its release.
 
 Trees cut a context feature at exact values, as no smooth head does, and without code that is most of what can be
-known. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boosting over histograms: Ke et al.,
-LightGBM, 2017.
+known. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boosting: Ke et al., LightGBM, 2017.
 """
 
 from collections.abc import Sequence

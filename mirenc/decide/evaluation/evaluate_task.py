@@ -150,8 +150,7 @@ def evaluate(
 
     Each of the ``seeds`` cuts other folds and starts heads from other random states, in ``jobs`` processes;
     ``advance(done, total=..., note=...)`` is called meanwhile. Results in ``previous_reports`` are reused where
-    features, folds and candidates are the same. ``on_report`` is called with the report so far when a seed is done and
-    others are left.
+    features, folds and candidates are the same. ``on_report`` is called with the report after each seed but the last.
     """
     task = task if isinstance(task, Task) else get_task(task)
     for name in _several("protocols", protocols):

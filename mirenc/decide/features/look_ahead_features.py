@@ -27,12 +27,15 @@ _CYCLES = {"gather": 8, "divide": 8, "call": 20, "store": 1, "shuffle": 1, "conv
 _CYCLES |= {"load": 0.5, "multiply": 0.5, "float": 0.5, "branch": 0.5, "vector": 0.4, "integer": 0.3, "move": 0.15}
 _WEIGHTS = np.array([_CYCLES[name] for name in CLASSES])
 _TURN = 0.5  # cycles that an iteration takes beside its instructions
+_MASKED_STORE, _WRONG_WAY = 12.0, 8.0  # further cycles of one, and of the rarer way of a branch
+_HALF = (1.0, 0.5, 0.2)  # how often branches are taken where that is not known
 _GRID = (2, 4, 8, 16, 32, 64, 256, 1024)  # trip counts for which costs are estimated in any case
 TRIP_COUNTS = (2, 4, 8, 16, 24, 40, 75, 200, 1500, 20_000)
 """What stands for an unknown trip count: each is about equally likely among the project's own loops."""
 # Columns of `loop_numbers`: width, count, unrolling; presence, bits and counts of three bodies; counts around; totals.
 _HEAD, _PART = 3, 2 + _COUNTS
-NUMBERS = _HEAD + 3 * _PART + _COUNTS + 2
+_FIRST_MORE = _HEAD + 3 * _PART + _COUNTS + 2  # of each body: masked stores, and instructions that a jump may skip
+NUMBERS = _FIRST_MORE + 3 * (1 + _COUNTS)
 DEFAULT_NAMES = (
     *(f"log2 of {name}" for name in ("vector width", "interleave count", "unroll count", "vector bits")),
     *(f"has {name}" for name in ("vector body", "vector epilogue", "scalar loop")),
@@ -50,15 +53,28 @@ _TRIP_NAMES = (
     "share of iterations in the remainder",
     "trip count below elements",
 )
-TAKEN_COLUMNS, TRIP_COLUMNS = len(_TAKEN_NAMES), len(_TRIP_NAMES)
+_EACH_NAMES = tuple(
+    f"{name} for each element" for name in ("cycles a jump may skip", "masked stores", "scalar cycles so")
+)
+_PART_NAMES = ("log turns", "iterations left", "log cycles of turns", "log cycles of those left", "log cycles")
+_OF = ("", ", of the default")
+TAKEN_COLUMNS, TRIP_COLUMNS = len(_TAKEN_NAMES), len(_TRIP_NAMES) + 1 + 2 * len(_PART_NAMES)
 """The last so many columns of settings follow from the trip count; zeros where it is unknown."""
-SETTING_NAMES = (
+_CODE_NAMES = (
     *(f"{name}, less the default's" for name in DEFAULT_NAMES),
     *(f"log rough cost over the default's for {count} iterations" for count in _GRID),
-    *_TAKEN_NAMES,
-    *_TRIP_NAMES,
 )
-"""The columns of `setting_columns`."""
+OLDER_NAMES = _CODE_NAMES + _TRIP_NAMES
+SETTING_NAMES = (
+    *_CODE_NAMES,
+    *_TAKEN_NAMES,
+    *(f"log cost with branches over the default's for {count} iterations" for count in _GRID),
+    *(f"{name}{of}" for name in _EACH_NAMES for of in _OF),
+    *_TRIP_NAMES,
+    "log cost with branches over the default's",
+    *(f"{name}{of}" for name in _PART_NAMES for of in _OF),
+)
+"""The columns of `setting_columns` with ``taken``; without it they are the `OLDER_NAMES`."""
 
 
 def loop_numbers(code: LoopCode | None) -> Float64:
@@ -70,8 +86,10 @@ def loop_numbers(code: LoopCode | None) -> Float64:
         return [0.0] * _PART if loop is None else [1.0, float(loop.bits), *loop.counts]
 
     parts = [*part(code.vector), *part(code.epilogue), *part(code.scalar), *code.around.counts]
-    head = (code.hint.width, code.hint.count, code.unrolled)
-    return np.array([*head, *parts, code.loops, code.instructions], dtype=np.float64)
+    head, more = (code.hint.width, code.hint.count, code.unrolled), [float(code.loops), code.instructions]
+    for loop in (code.vector, code.epilogue, code.scalar):
+        more += [0.0] * (1 + _COUNTS) if loop is None else [float(loop.masked_stores), *loop.skipped]
+    return np.array([*head, *parts, *more], dtype=np.float64)
 
 
 class _Columns:
@@ -83,25 +101,48 @@ class _Columns:
         (self.vector, self.epilogue, self.scalar) = (part[:, 2:] for part in parts)
         (self.has_vector, self.has_epilogue, self.has_scalar) = (part[:, 0] > 0 for part in parts)
         self.bits, self.epilogue_bits, _ = (np.maximum(part[:, 1], 64.0) for part in parts)
-        self.around = table[:, -_COUNTS - 2 : -2]
-        self.loops, self.instructions = table[:, -2:].T
+        self.around = table[:, _FIRST_MORE - _COUNTS - 2 : _FIRST_MORE - 2]
+        self.loops, self.instructions = table[:, _FIRST_MORE - 2 : _FIRST_MORE].T
+        more = table[:, _FIRST_MORE:].reshape(len(table), 3, -1).swapaxes(0, 1)
+        self.masked_stores, self.skipped = more[..., 0], more[..., 1:]
         self.elements = self.width * self.count
         self.unroll_or_elements = np.where(self.has_vector, self.elements, self.unrolled)
         self.body = np.where(self.has_vector[:, None], self.vector, self.scalar)
 
-    def cost(self, iterations: float) -> Float64:
-        """Logarithm of the rough cycles of the loop, entered once for so many iterations. (K,)."""
-        vector, epilogue = self.vector @ _WEIGHTS + _TURN, self.epilogue @ _WEIGHTS + _TURN
-        scalar = (self.scalar @ _WEIGHTS + _TURN) / self.unrolled
+    def parts(self, iterations: float, taken: Sequence[float] = ()) -> tuple[Float64, ...]:
+        """Turns, iterations left for the scalar loop; rough cycles of both, and of the loop entered once. (K,) each.
+
+        With ``taken``, as `setting_columns` has it, cycles also follow from branches.
+        """
+        narrower = np.where((self.count > 1) | (self.epilogue_bits < self.bits), 1.0, 2.0)
+        lanes = np.maximum(2.0, self.width * self.epilogue_bits / self.bits / narrower)
+        elements, cycles = (self.elements, lanes, self.unrolled), []
+        for place, body in enumerate((self.vector, self.epilogue, self.scalar)):
+            cycles.append(body @ _WEIGHTS + _TURN)
+            if len(taken):
+                _, share, rarer = taken if taken[0] else _HALF
+                skipped = self.skipped[place] @ _WEIGHTS
+                cycles[-1] += _MASKED_STORE * self.masked_stores[place] - (1 - share) * skipped
+                cycles[-1] += _WRONG_WAY * rarer * elements[place] * (skipped > 0)
         turns = np.where(self.has_vector, iterations // self.elements, 0.0)
         # Without a scalar loop, the remainder is a turn with idle lanes.
         turns += self.has_vector & ~self.has_scalar & (turns * self.elements < iterations)
         remaining = np.maximum(iterations - turns * self.elements, 0.0)
-        narrower = np.where((self.count > 1) | (self.epilogue_bits < self.bits), 1.0, 2.0)
-        lanes = np.maximum(2.0, self.width * self.epilogue_bits / self.bits / narrower)
         narrow = np.where(self.has_epilogue, remaining // lanes, 0.0)
         remaining -= narrow * lanes
-        return np.log1p(self.around @ _WEIGHTS + turns * vector + narrow * epilogue + remaining * scalar)
+        vector, left = turns * cycles[0], remaining * cycles[2] / self.unrolled
+        return turns, remaining, vector, left, self.around @ _WEIGHTS + vector + narrow * cycles[1] + left
+
+    def cost(self, iterations: float, taken: Sequence[float] = ()) -> Float64:
+        """Logarithm of the rough cycles of the loop, entered once for so many iterations. (K,)."""
+        return np.log1p(self.parts(iterations, taken)[-1])
+
+    def branches(self) -> list[Float64]:
+        """Cycles that a jump may skip and masked stores, for each element, and the former of the scalar loop. (K,)."""
+        both = zip(self.skipped @ _WEIGHTS, self.masked_stores, strict=True)
+        (vector, stores), _, (scalar, scalar_stores) = both
+        body = np.where(self.has_vector, (vector, stores), (scalar, scalar_stores)) / self.unroll_or_elements
+        return [*body, scalar / self.unrolled]
 
     def static(self) -> Float64:
         """Columns about the code alone, `DEFAULT_NAMES`. (K, F)."""
@@ -127,17 +168,31 @@ def setting_columns(table: Float64, default: int, iterations: float, taken: Sequ
     """Features of each setting of a loop, from `loop_numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
 
     The difference of its code from that of the ``default``, and its rough cost over the default's for a few trip counts
-    and for ``iterations``, 0 where these are not known; ``taken`` as `mirenc.decide.loop_task.branches` has it.
+    and for ``iterations``, 0 where these are not known; ``taken`` as `mirenc.decide.loop_task.branches` has it: without
+    it, as of older heads, there are no columns about branches and parts.
     """
     columns = _Columns(table)
     code = columns.static()
     grid = np.column_stack([columns.cost(count) for count in _GRID])
-    trip = np.zeros((len(table), TRIP_COLUMNS))
+    trip = np.zeros((len(table), TRIP_COLUMNS if len(taken) else len(_TRIP_NAMES)))
+    more = np.zeros((len(table), 0))
+    if len(taken):
+        with_branches = np.column_stack([columns.cost(count, taken) for count in _GRID])
+        more = np.column_stack([with_branches - with_branches[default], *_beside(columns.branches(), default)])
     if iterations > 0:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
         trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
-    return np.concatenate([code - code[default], grid - grid[default], np.tile(taken, (len(table), 1)), trip], axis=1)
+        if len(taken):
+            logs = [one if place == 1 else np.log1p(one) for place, one in enumerate(columns.parts(iterations, taken))]
+            trip = np.column_stack([trip, logs[-1] - logs[-1][default], *_beside(logs, default)])
+    told = np.tile(taken, (len(table), 1))
+    return np.concatenate([code - code[default], grid - grid[default], told, more, trip], axis=1)
+
+
+def _beside(columns: Sequence[Float64], default: int) -> list[Float64]:
+    """Each column, and after it what the default has there."""
+    return [part for one in columns for part in (one, np.full_like(one, one[default]))]
 
 
 def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
@@ -145,13 +200,11 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
 
     They are cached, as a sample takes two dozen compilations. Raises TaskError: IR that cannot be read.
     """
-    cache = Cache(
-        hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest(), kind="look-ahead"
-    )
+    versions = f"look-ahead {NUMBERS} {version('llvmlite')} {__version__}"
+    cache = Cache(hashlib.sha256(versions.encode()).hexdigest(), kind="look-ahead")
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
     # What a run tells changes no code, so that all data of a loop share it.
-    bits = task.context.names.index("vector_bits")
-    keys = [cache_key("look-ahead", repr((one.ir, one.region, float(one.context[bits])))) for one in data.samples]
+    keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context[1:]))) for one in data.samples]
     stored = cache.get(keys)
     for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
         if key in stored:

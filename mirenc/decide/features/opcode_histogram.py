@@ -19,8 +19,7 @@ _OPCODE_COLUMN = {opcode: column for column, opcode in enumerate(OPCODES)}
 def opcode_histogram(module: IRModule, instructions: Int32 | None = None) -> Float32:
     """(66,) float32: square roots of the opcodes' shares, and log(1 + instructions).
 
-    Of a module, or of a region's ``instructions`` (I,), ascending. Shares do not depend on the size of the code; their
-    roots keep rare opcodes visible.
+    Of a module, or of a region's ``instructions`` (I,), ascending. Roots of shares keep rare opcodes visible.
     """
     counts = np.zeros(len(OPCODES))
     forms = module.arrays.form if instructions is None else module.arrays.form[instructions]

@@ -57,8 +57,7 @@ class Sizes:
     """What compiling gave. n pieces, K lists; without the last dimension for a level."""
 
     instructions: Float64  # (n, K) or (n,) float64: NaN where it failed
-    # (n, K) or (n,) float64, bytes: machine code, and the read-only data that compiling added, such as jump tables; NaN
-    # where it failed
+    # (n, K) or (n,) float64, bytes, NaN where it failed: machine code, and read-only data added, such as jump tables
     code_bytes: Float64
     status: Int8  # (n, K) or (n,) int8: index into `STATUSES`
 

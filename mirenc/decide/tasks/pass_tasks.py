@@ -1,7 +1,6 @@
 """Tasks over a table of `mirenc label`: sizes, the benefit of -Oz, which passes fire, the best pass list.
 
-A sample is a piece: a function that was compiled by itself, or a module. Sizes are exact, so their tables have no
-noise.
+A sample is a piece: a function that was compiled by itself, or a module. Sizes are exact, so tables have no noise.
 """
 
 import math
@@ -139,8 +138,7 @@ class SizeAfter(CompiledTask):
 class OzBenefit(CompiledTask):
     """The logarithm of how many times as large the code is without -Oz.
 
-    ``Oz_over_O0``: size at -O0 over size at -Oz, what -Oz saves. ``O3_over_Oz``: size at -O3 over size at -Oz, what -O3
-    costs in size.
+    ``Oz_over_O0``: size at -O0 over size at -Oz, what -Oz saves. ``O3_over_Oz``: at -O3 over at -Oz, its cost in size.
     """
 
     name = "oz_benefit"

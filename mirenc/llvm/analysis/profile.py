@@ -55,8 +55,7 @@ def attached_node(module: IRModule, block: int, kind: str) -> str:
 def branch_weights(module: IRModule, block: int) -> list[int]:
     """Weights (``!prof``) of the successors of a block, in order; [] for none.
 
-    LLVM prints them signed and reads them as unsigned numbers of 32 bits (``extractBranchWeights``); higher bits are
-    lost.
+    LLVM prints them signed, and reads them as unsigned 32 bits (``extractBranchWeights``); higher bits are lost.
     """
     node = attached_node(module, block, "prof")
     numbers = _WEIGHT.findall(node) if node.startswith('!{!"branch_weights"') else []

@@ -111,8 +111,7 @@ def without_preprocessor(flags: Iterable[Flag]) -> tuple[Flag, ...]:
 def refused_flags(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[list[Flag], str]:
     """Which flags a compiler refuses, and why a source with the suffix cannot be compiled with them ("": it can).
 
-    It cannot where flags for a processor are refused for this machine's, and taken for another's, and none of the words
-    says a target.
+    It cannot where flags for a processor are refused for this machine's, taken for another's, and none names a target.
     """
     _, refused = _ask(compiler, flags, suffix)
     machine = [flag for flag in flags if flag[0].startswith("-m") and flag[0] not in ("-mllvm", "-mmlir")]

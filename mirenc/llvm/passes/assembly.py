@@ -78,14 +78,21 @@ class Loop:
     counts: Float64 = field(default_factory=lambda: np.zeros(len(CLASSES)))  # instructions by class
     instructions: int = 0
     bits: int = 0  # of the widest register of it
+    skipped: Float64 = field(default_factory=lambda: np.zeros(len(CLASSES)))  # of these, those a jump may go past
+    masked_stores: int = 0  # by AVX2's moves under a mask, which take many cycles
 
 
-def loops_of(assembly: str, function: str) -> list[Loop]:
-    """The loops of a function in their order, after what is in no loop; [] where the function is not there."""
+def loops_of(assembly: str, function: str, *, branches: bool = True) -> list[Loop]:
+    """The loops of a function in their order, after what is in no loop; [] where the function is not there.
+
+    Without ``branches``, as where jumps are what LLVM makes of selects, nothing counts as skipped.
+    """
     loops: dict[str, Loop] = {}
     current: Loop | None = None
     inside = False
     block = ("", "")  # label and name
+    steps: list[tuple[Loop, list[int], str]] = []  # of each instruction: its loop, classes, and where it jumps to
+    starts: dict[str, int] = {}  # label -> the first step of its block
     places = _aarch64 if "// %bb." in assembly else _x86
     for line in assembly.split("\n"):
         if not inside:
@@ -97,6 +104,7 @@ def loops_of(assembly: str, function: str) -> list[Loop]:
             break
         elif start := _BLOCK.match(line):
             block = start["label"] or "", start["name"] or ""
+            starts[block[0] or "none"] = len(steps)
             current = loops[""]
             if within := _INSIDE.search(line):
                 current = loops.setdefault(within[1], Loop("", int(within[2])))
@@ -109,7 +117,16 @@ def loops_of(assembly: str, function: str) -> list[Loop]:
             rest = instruction["rest"] or ""
             current.instructions += 1
             classes = places(current, instruction["name"], _COMMENT.sub("", rest))
-            current.counts[[_PLACE["spill"]] if _SPILL.search(rest) else classes] += 1
+            classes = [_PLACE["spill"]] if _SPILL.search(rest) else classes
+            current.counts[classes] += 1
+            steps.append((current, classes, _COMMENT.sub("", rest).rpartition(".LBB")[2]))
+    until: dict[int, int] = {}  # loop -> the step up to which all may be skipped: a jump goes on there
+    for place, (loop, classes, target) in enumerate(steps if branches else ()):
+        if loop.depth and place < until.get(id(loop), 0):
+            loop.skipped[classes] += 1
+        end = starts.get(target, 0)
+        if place < end < len(steps) and steps[end][0] is loop:
+            until[id(loop)] = max(end, until.get(id(loop), 0))
     return [*loops.values()]
 
 
@@ -129,6 +146,7 @@ def _x86(loop: Loop, name: str, operands: str) -> list[int]:
                 places.append(_PLACE["store"])
             if not writes or not pure:
                 places.append(_PLACE["load"])
+    loop.masked_stores += _PLACE["store"] in places and "maskmov" in bare
     kind = next((place for place, pattern in _X86_CLASSES if pattern.match(bare)), None)
     if kind is not None and (bits > 64 or "%k" in operands or CLASSES[kind] not in ("mask", "shuffle")):
         return [*places, kind]

@@ -46,8 +46,7 @@ class SharedEngine(Engine):
         The answer is LLVM's own (its option ``-print-changed``): a pass fires where the printed IR of what it works on
         is another one after it. Passes that run without being named count too, such as those that bring loops into the
         form that passes of loops want. Names are LLVM's as it prints them, without ``Pass`` at the end: ``SROA``,
-        ``InstCombine``. To ask about one function, `mirenc.llvm.passes.extract` makes a module of it. Raises as
-        `run_all`.
+        ``InstCombine``. `mirenc.llvm.passes.extract` makes a module of one function. Raises as `run_all`.
         """
         results = self._watching.ask(ir, pipelines)
         return [result if isinstance(result, Failed) else frozenset(result[0]["changed"]) for result in results]
@@ -59,8 +58,7 @@ class EmbeddedEngine(Engine):
     It has no pass text, no -Oz, and no options for a pass, so it knows the passes of
     `mirenc.llvm.child.llvmlite_pass_service` without options, in any adaptors that fit, and the levels O0 to O3. On
     functions marked ``minsize`` or ``optsize`` its O2 is near -Oz, since those words decide most of what differs. Its
-    object files are for sizes: they list constructors in ``.ctors``, where LLD and current C libraries do not look for
-    them.
+    object files are for sizes: they list constructors in ``.ctors``, where LLD and current C libraries do not look.
     """
 
     def __init__(self, **limits: Unpack[EngineLimits]) -> None:

@@ -50,8 +50,9 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     text = with_hint(_functions(text)[loop.symbol], _STILL, free, but=node)
     loop_text = f"!{node} = distinct !{{!{node}, !{node + 1}}}\n"
     endings = [with_hint(loop_text, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
+    several = (find_loops(module).innermost == find_loop(module, loop)).sum().item() > 1  # blocks
     return [
-        answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol), place + 1)
+        answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol, branches=several), place + 1)
         for answer in _answers(module, text, endings, vector_bits, loop)
     ]
 

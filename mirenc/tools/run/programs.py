@@ -77,8 +77,7 @@ def run_shell(
 ) -> Ended:
     """Run a command of a shell in a folder, without input, for at most ``limit`` seconds.
 
-    The output is that of stdout, and of stderr ``with_errors``. Raises OverLimitError and TimeUpError, as
-    `run_supervised`.
+    The output is that of stdout, and of stderr ``with_errors``. Raises as `run_supervised`.
     """
     # A file and no pipe: what goes on in the background would hold a pipe open.
     with tempfile.TemporaryFile() as output:

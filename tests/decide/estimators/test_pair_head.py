@@ -179,3 +179,31 @@ def test_what_does_not_fit_is_refused() -> None:
         fitted.predict_proba(features[:, :3], shared(120))
     with pytest.raises(NotFittedError):
         clone(RIDGE).predict_proba(features, shared(120))
+
+
+class Remembering(LinearRegression):
+    """A regressor that keeps what it is to learn."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Remembering:
+        self.learned_ = y
+        return super().fit(X, y)
+
+
+def test_gains_over_the_default_are_learned_where_these_are_what_columns_tell() -> None:
+    """Of a sample without cheap settings, too: its mean says nothing about them."""
+    features, settings = np.zeros((2, 1)), Settings(np.arange(3.0)[:, None], np.array([[0, 1, 2], [0, 1, -1]]))
+    costs = np.array([[2.0, 1.0, 4.0], [8.0, 8.0, np.nan]])
+    head = PairHead(Remembering(), 1, from_default=True).fit(features, costs, settings)
+    assert head.regressor_.learned_ == pytest.approx(np.log([1, 0.5, 2, 1, 1]))
+
+
+def test_a_head_that_was_saved_before_a_parameter_came_is_read(tmp_path: Path) -> None:
+    features, costs, _ = valley()
+    head = clone(BOOSTED).fit(features, costs, shared(120))
+    path = save_head(head, tmp_path) / "head.json"
+    text = path.read_text(encoding="utf-8")
+    assert text.count('"from_default": false') == 1
+    path.write_text(text.replace('"from_default": false,', ""), encoding="utf-8")
+    again, _ = load_head(tmp_path)
+    assert not again.from_default
+    assert np.array_equal(again.predict(features, shared(120)), head.predict(features, shared(120)))

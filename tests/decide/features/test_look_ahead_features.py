@@ -11,7 +11,9 @@ from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.features.look_ahead_features import (
     DEFAULT_NAMES,
     NUMBERS,
+    OLDER_NAMES,
     SETTING_NAMES,
+    TRIP_COLUMNS,
     default_columns,
     look_ahead_settings,
     look_ahead_tables,
@@ -58,12 +60,48 @@ def test_the_default_has_no_difference_and_unknown_counts_say_nothing() -> None:
     known, unknown = (setting_columns(table, 0, count, (0, 0, 0)) for count in (10, 0))
     assert np.isfinite(known).all()
     code = len(default_columns(table, 0))
-    assert not known[0, :-4].any()
-    assert not unknown[:, -5:].any()
-    assert np.array_equal(known[:, :-5], unknown[:, :-5])
+    at = SETTING_NAMES.index("log2 of 1 + trip count")
+    assert not known[0, :at].any()
+    assert not unknown[:, -TRIP_COLUMNS:].any()
+    assert np.array_equal(known[:, :-TRIP_COLUMNS], unknown[:, :-TRIP_COLUMNS])
     assert known[1, :code].any()
     assert known.shape[1] == len(SETTING_NAMES)
+    assert setting_columns(table, 0, 10).shape[1] == len(OLDER_NAMES)
     assert code == len(DEFAULT_NAMES)
+
+
+def with_branches(taken: tuple[float, ...], code: LoopCode) -> dict[str, float]:
+    """The columns of a loop with each other code, for ten iterations, beside the scalar loop."""
+    table = np.array([loop_numbers(SCALAR), loop_numbers(code)])
+    return dict(zip(SETTING_NAMES, setting_columns(table, 0, 10, taken)[1].tolist(), strict=True))
+
+
+def test_what_a_jump_skips_counts_by_the_share_that_runs() -> None:
+    """Of the scalar loop's 2 cycles 1.5 may be skipped; the rarer way of a branch is 8 more."""
+    body = loop(load=1, store=1)
+    body.skipped = body.counts.copy()
+    branchy = LoopCode(PLAIN, 1, None, None, body, SCALAR.around, 1, 12)
+    cost, skipped = "log cost with branches over the default's", "cycles a jump may skip for each element"
+    for share, rarer in ((0.0, 0.0), (1.0, 0.0), (0.25, 0.25)):
+        columns = with_branches((1.0, share, rarer), branchy)
+        turn = 0.5 + 1.5 * share + 8 * rarer
+        assert columns[cost] == pytest.approx(np.log((1 + 3 + 10 * turn) / (1 + 3 + 10 * 2)))
+        assert columns[skipped] == 1.5
+    # What is not known is taken for a half, and one way in five.
+    assert with_branches((0.0, 0.0, 0.0), branchy)[cost] == with_branches((1.0, 0.5, 0.2), branchy)[cost]
+
+
+def test_masked_stores_cost_cycles_and_parts_are_told() -> None:
+    vector = loop(1, 128, load=1, store=1)
+    vector.masked_stores = 1
+    columns = with_branches((1.0, 0.5, 0.0), LoopCode(Hint(4, 1), 1, vector, None, SCALAR.scalar, FOUR.around, 2, 24))
+    assert columns["masked stores for each element"] == 0.25
+    # Two turns of 2 + 12 cycles, two iterations of 2, 6 around; the default has ten of 2, and 3 around.
+    assert columns["log turns"] == pytest.approx(np.log(3))
+    assert (columns["iterations left"], columns["iterations left, of the default"]) == (2, 10)
+    assert columns["log cycles of turns"] == pytest.approx(np.log(29))
+    assert columns["log cycles"] == pytest.approx(np.log(1 + 28 + 4 + 6))
+    assert columns["log cycles, of the default"] == pytest.approx(np.log(24))
 
 
 def tables(*codes: LoopCode | None) -> Float64:

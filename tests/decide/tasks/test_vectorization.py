@@ -7,6 +7,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,13 +17,14 @@ from mirenc.base.errors import ForeignIRError, TaskError
 from mirenc.decide import loop_task
 from mirenc.decide.evaluation.evaluate_task import evaluate
 from mirenc.decide.features.feature_matrix import build_features, default_rows
-from mirenc.decide.features.look_ahead_features import TRIP_COUNTS
+from mirenc.decide.features.look_ahead_features import SETTING_NAMES, TRIP_COUNTS
 from mirenc.decide.fit import fit_head
 from mirenc.decide.tables.measured import MeasuredTable
 from mirenc.decide.task_head import TaskHead
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.encoder import Encoder
 from mirenc.llvm import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
+from mirenc.llvm.passes.loop_hint import PLAIN, Hint
 
 TASK = Vectorization()
 LOOPS = """\
@@ -287,9 +289,10 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
         assert len(row.question_settings or ()) == ahead * (1 if name.endswith("_run") else len(TRIP_COUNTS))
     assert rows["look_ahead"].settings
     assert rows["look_ahead"].question_settings
-    counts = {one.features[0, -4] for one in rows["look_ahead"].question_settings}
+    trips = SETTING_NAMES.index("log2 of 1 + trip count") - len(SETTING_NAMES)
+    counts = {one.features[0, trips] for one in rows["look_ahead"].question_settings}
     assert counts == {np.log2(1 + count) for count in TRIP_COUNTS}
-    assert rows["look_ahead"].settings.features[0, -4] == np.log2(49.5)
+    assert rows["look_ahead"].settings.features[0, trips] == np.log2(49.5)
     assert rows["no_code_run"].matrix[0, 3:].tolist() == 6 * [0]  # nor what LLVM chose, nor branches
     settings = rows["look_ahead"].settings
     assert settings
@@ -309,6 +312,7 @@ def test_rows_that_are_told_how_often_branches_are_taken(tmp_path: Path, tiny: E
     names = [f"{row}_{suffix}" for row in ("histogram", "look_ahead") for suffix in ("run", "taken", "told")]
     rows = {row.row: row for row in build_features(TASK, data, names, tiny)}
     trips = [1.0, np.log2(49.5)]
+    first = SETTING_NAMES.index("known how often branches are taken") - len(SETTING_NAMES)
     for name, expected in (
         ("run", [*trips, 0, 0, 0]),
         ("taken", [0, 0, 1, 0.9, 0.25]),
@@ -319,12 +323,27 @@ def test_rows_that_are_told_how_often_branches_are_taken(tmp_path: Path, tiny: E
         # One that looks ahead is told by its settings, beside their code.
         views = rows[f"look_ahead_{name}"].question_settings
         assert views
-        assert {tuple(view.features[0, -8:-5]) for view in views} == {tuple(expected[2:])}
+        assert {tuple(view.features[0, first : first + 3]) for view in views} == {tuple(expected[2:])}
         assert len(views) == (len(TRIP_COUNTS) if name == "taken" else 1)
         # In training, some samples are not: one head serves who knows it and who does not.
         settings = rows[f"look_ahead_{name}"].settings
         assert settings
-        assert {tuple(row) for row in settings.features[:, -8:-5]} == {(0, 0, 0), (1, 0.9, 0.25)}
+        assert {tuple(row) for row in settings.features[:, first : first + 3]} == {(0, 0, 0), (1, 0.9, 0.25)}
+
+
+@pytest.mark.parametrize(
+    ("choice", "like"), [((4, 2), Hint(4, 2)), ((1, 1), PLAIN), ((16, 1), None), ((8, 16), None), ((0, 0), None)]
+)
+def test_the_default_has_the_code_that_was_measured(
+    monkeypatch: pytest.MonkeyPatch, choice: tuple[int, int], like: Hint | None
+) -> None:
+    """LLVM's choice, asked for, where it is narrow and compiled; heads older than branches see LLVM's own."""
+    monkeypatch.setattr(loop_task, "look_ahead", lambda module, region, hints, bits: [str(hint) for hint in hints])
+    context = (0, 256, *choice, "unknown", "unknown")
+    for told, expected in ((context, like), (context[:4], None)):
+        codes = TASK.look_ahead(cast(Any, None), cast(Any, object()), told)
+        assert codes[0] == str(expected)
+        assert codes[1] == str(PLAIN)
 
 
 def test_a_table_without_runs_has_no_such_rows(tmp_path: Path, tiny: Encoder) -> None:

@@ -117,3 +117,38 @@ def test_scalars_in_vector_registers_are_no_wide_vectors() -> None:
     (narrow,) = loops_of(text.replace("vaddpd", "vaddsd"), "f")
     assert (narrow.bits, counts(narrow)["float"]) == (64, 2)
     assert not np.isnan(narrow.counts).any()
+
+
+BRANCHES = """
+f:                                      # @f
+# %bb.0:                                # %entry
+	je	.LBB1_4
+.LBB1_1:                                # %loop
+                                        # =>This Inner Loop Header: Depth=1
+	testl	%ebx, %ebx
+	je	.LBB1_3
+# %bb.2:                                #   in Loop: Header=BB1_1 Depth=1
+	addl	%eax, (%rcx)
+	vmaskmovps	%ymm0, %ymm1, (%rcx)
+	vmaskmovps	(%rcx), %ymm1, %ymm2
+.LBB1_3:                                #   in Loop: Header=BB1_1 Depth=1
+	addq	$8, %rax
+	je	.LBB1_4
+	cmpq	%rax, %rdx
+	jne	.LBB1_1
+.LBB1_4:                                # %out
+	retq
+.Lfunc_end1:
+"""
+
+
+def test_what_a_jump_inside_a_loop_may_skip() -> None:
+    """Three instructions, of which one stores under a mask; what is after the jump out of the loop always runs.
+
+    A store under a mask also reads what it leaves.
+    """
+    outside, loop = loops_of(BRANCHES, "f")
+    skipped = {name: count for name, count in zip(CLASSES, loop.skipped.tolist(), strict=True) if count}
+    assert skipped == {"load": 3, "store": 2, "mask": 2, "integer": 1}
+    assert (loop.masked_stores, outside.skipped.any()) == (1, False)
+    assert not loops_of(BRANCHES, "f", branches=False)[1].skipped.any()

@@ -122,8 +122,7 @@ class Choice:
 
     pieces: tuple[Chosen, ...]
     available: dict[str, int]  # how many different ones there are, by level
-    # Left out: a piece with the same statements was there before, or a module for training has functions of held-out
-    # projects
+    # Left out: a piece with the same statements was there, or a module for training has held-out projects' functions
     copies: int
 
 
