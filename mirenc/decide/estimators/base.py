@@ -73,7 +73,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
 
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> Self:
-        head = cls(**{name: state[name] for name in cls._get_param_names() if name in state})  # else it is older
+        head = cls(**{name: state[name] for name in cls._get_param_names()})
         if learned := _learned(state):
             head.__dict__.update(learned)
             head._check_parameters(learned["n_features_in_"])

@@ -5,7 +5,7 @@ So spaces may be large, sparse, or differ from sample to sample, and a measureme
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -53,6 +53,10 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     takes_settings: ClassVar[bool] = True
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
+
+    @classmethod
+    def _from_state(cls, state: dict[str, Any]) -> Self:
+        return super()._from_state({"from_default": False} | state)  # which heads that were saved before do not have
 
     def _learn(self, features: Float64, costs: Float64, settings: Settings | None = None) -> None:
         features = self._seen(features)
