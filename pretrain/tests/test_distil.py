@@ -11,6 +11,7 @@ import torch
 from pydantic import ValidationError
 from random_model import random_weights
 from short_runs import Killed
+from teaching import TeachingConfig
 
 from mirenc.base.config import load_toml
 from mirenc.base.errors import ConfigError
@@ -56,7 +57,7 @@ def test_the_committed_recipe_is_valid(script: ModuleType) -> None:
     recipe = script.Recipe.model_validate(load_toml(FOLDER / "distil.toml"))
     assert recipe.student(load_files(recipe.teacher)).text.kind == "convolution"
     # What it holds out is what the run that starts from it does, and nothing that the teacher saw.
-    assert recipe.held_out == PretrainConfig.from_dict(load_toml(FOLDER / "fast.toml")).held_out
+    assert recipe.held_out == TeachingConfig.from_dict(load_toml(FOLDER / "fast.toml")).held_out
     record = read_provenance(find_model(recipe.teacher))
     assert record is not None
     assert not set(recipe.held_out) & seen_by(record).keys()
