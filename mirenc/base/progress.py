@@ -32,7 +32,7 @@ class _AboveBar:
 
 
 class _Lines:
-    """In place of a bar: a line after `FIRST_LINE` seconds, and whenever as many have passed as before the last one."""
+    """In place of a bar: a line after `FIRST_LINE` seconds, and each time the time has doubled since the last one."""
 
     def __init__(self, description: str, total: int | None) -> None:
         self.description, self.total, self.done = description, total, 0

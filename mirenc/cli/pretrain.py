@@ -51,8 +51,8 @@ def pretrain(
 
 
 def run(
-    configuration: type[PretrainConfig],
-    trainer_of: type[Trainer],
+    config_class: type[PretrainConfig],
+    trainer_class: type[Trainer],
     config: Path,
     corpus: Path,
     output: Path,
@@ -62,7 +62,7 @@ def run(
     ir: Path | None,
     maps: Path | None,
 ) -> None:
-    """What ``mirenc pretrain`` does, for a recipe with a trainer of its own as well."""
+    """Run ``mirenc pretrain``, also for a recipe that has a configuration and a trainer of its own."""
     from mirenc.base.config import load_toml
     from mirenc.pretrain.config import MapsConfig
     from mirenc.pretrain.corpus.store import Corpus
@@ -70,13 +70,13 @@ def run(
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
         raise ConfigError(f"{name!r} cannot name a folder in {output}. Give --name letters, digits, - and _")
-    settings = configuration.from_dict(load_toml(config), where=str(config))
+    settings = config_class.from_dict(load_toml(config), where=str(config))
     fitted_on = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
     # Told now, not after hours of training.
     for domain in fitted_on.domains if fitted_on is not None else ():
         if not Path(domain.folder).is_dir():
             raise ConfigError(f"{maps}: domain {domain.folder}: no such folder. Give a folder of IR or of a corpus")
-    trainer = trainer_of(settings, Corpus.load(corpus), output)
+    trainer = trainer_class(settings, Corpus.load(corpus), output)
     steps = sum(stage.steps for stage in trainer.stages.values())
     with common.progress("training", steps, show=trainer.processes.first) as advance:
         shown, unsaid = 0, 0.0

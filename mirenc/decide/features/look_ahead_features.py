@@ -54,7 +54,8 @@ _TRIP_NAMES = (
     "trip count below elements",
 )
 _EACH_NAMES = tuple(
-    f"{name} for each element" for name in ("cycles a jump may skip", "masked stores", "scalar cycles so")
+    f"{name} for each element"
+    for name in ("cycles a jump may skip", "masked stores", "cycles of the scalar loop a jump may skip")
 )
 _PART_NAMES = ("log turns", "iterations left", "log cycles of turns", "log cycles of those left", "log cycles")
 _OF = ("", ", of the default")
@@ -178,20 +179,20 @@ def setting_columns(table: Float64, default: int, iterations: float, taken: Sequ
     more = np.zeros((len(table), 0))
     if len(taken):
         with_branches = np.column_stack([columns.cost(count, taken) for count in _GRID])
-        more = np.column_stack([with_branches - with_branches[default], *_beside(columns.branches(), default)])
+        more = np.column_stack([with_branches - with_branches[default], *_with_default(columns.branches(), default)])
     if iterations > 0:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
         trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
         if len(taken):
             logs = [one if place == 1 else np.log1p(one) for place, one in enumerate(columns.parts(iterations, taken))]
-            trip = np.column_stack([trip, logs[-1] - logs[-1][default], *_beside(logs, default)])
-    told = np.tile(taken, (len(table), 1))
-    return np.concatenate([code - code[default], grid - grid[default], told, more, trip], axis=1)
+            trip = np.column_stack([trip, logs[-1] - logs[-1][default], *_with_default(logs, default)])
+    branches = np.tile(taken, (len(table), 1))
+    return np.concatenate([code - code[default], grid - grid[default], branches, more, trip], axis=1)
 
 
-def _beside(columns: Sequence[Float64], default: int) -> list[Float64]:
-    """Each column, and after it what the default has there."""
+def _with_default(columns: Sequence[Float64], default: int) -> list[Float64]:
+    """Each column (K,), and after it one (K,) that repeats the default's value."""
     return [part for one in columns for part in (one, np.full_like(one, one[default]))]
 
 
