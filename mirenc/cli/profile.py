@@ -98,7 +98,7 @@ def profile(
             common.say(f"{file.name}: {written}")
         if run is not None:
             module = module_of(replace(loaded, data=text.encode("utf-8", "surrogateescape")), options)
-            prediction = prediction.counted(module)
+        prediction = prediction.counted(module)
         if (
             function is not None
             and len(files) == 1
