@@ -166,11 +166,11 @@ class SearchAnswer(Answer):
 
 
 class DiffAnswer(Answer):
-    """Functions that are not identical, bytes of all in both builds, and how many functions became what."""
+    """Functions that are not identical, bytes of all with a known size in both builds, and how many became what."""
 
     rows: list[Changed]
-    old: int
-    new: int
+    old: int | None
+    new: int | None
     kinds: dict[str, int]
 
 
