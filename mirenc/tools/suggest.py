@@ -7,6 +7,7 @@ saved no more than the ten that did best together in training (``downstream/pass
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +47,7 @@ class Code:
     ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
     ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
     command that made it here, without file and output; () for a file that is IR. ``remarks``: what to know of its -Oz.
+    ``tools``: what the names of LLVM's tools end with, ``-19``.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Code:
     symbol: str = ""
     compiled_by: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    tools: str = ""
 
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
@@ -63,13 +66,13 @@ class Code:
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
         # As clang compiles; some passes ask.
-        passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
+        passes = f"opt{self.tools} -relocation-model=pic -passes={shlex.quote(pipeline)}"
         input_name = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
         stem = _stem(self.name).strip("-") or "stdin"
         if not self.symbol:
             return f"{passes} {input_name} -o {shlex.quote(f'{stem}.opt.bc')}"
         output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
-        return f"llvm-extract --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
+        return f"llvm-extract{self.tools} --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
 
 
 def read_code(
@@ -91,6 +94,8 @@ def read_code(
     options = options or ReadOptions()
     compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
+    suffix = "" if version is None else f"-{version.split('.')[0]}"
+    tools = suffix if shutil.which(f"opt{suffix}") else ""
     source = path if isinstance(path, Input) else path_input(path)
     loaded = load_input(source, options)
     compile_command: tuple[str, ...] = ()
@@ -104,7 +109,7 @@ def read_code(
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
-        return Code(source.name, loaded.data, module, "", compile_command, _remarks(text, source.name))
+        return Code(source.name, loaded.data, module, "", compile_command, _remarks(text, source.name), tools)
     functions = regions_of(module, "function").regions
     called = [region for region in functions if is_called(function, region.symbol, region.function)]
     if not called:
@@ -116,7 +121,8 @@ def read_code(
         problem = f"{function!r} takes the address of another function's block, so it cannot be compiled alone"
         raise TaskError(f"{source.name}: {problem}. Leave --function out")
     part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
-    return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(alone, source.name))
+    module, remarks = module_of(part, options), _remarks(alone, source.name)
+    return Code(source.name, part.data, module, symbol, compile_command, remarks, tools)
 
 
 def _stem(name: str) -> str:
