@@ -112,7 +112,7 @@ def test_inspect_as_json(run: Run, model_dir: Path, ir: Path) -> None:
 
 
 def test_inspect_counts_every_opcode(run: Run, model_dir: Path) -> None:
-    many = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O0" / "classes.ll"
+    many = FIXTURES / "ir" / "clang-19" / "O0" / "classes.ll"
     facts = json.loads(run("inspect", "--model", model_dir, "--json", many).ok().out)
     assert (sum(facts["opcodes"].values()), len(facts["opcodes"])) == (facts["instructions"], 21)
 
