@@ -28,7 +28,7 @@ from mirenc.cli.inspect import counts_of, loops_of
 from mirenc.cli.mcp_folders import Folders
 from mirenc.cli.search import find_nearest
 from mirenc.cli.search_results import Found, matches_of
-from mirenc.cli.sizes import engine_of, ir_files, rows_by_file, sizes_table
+from mirenc.cli.sizes import engine_of, ir_files, sizes_table
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.weights import search_model
 from mirenc.llvm import ReadOptions, read_ir, regions_of
@@ -291,8 +291,8 @@ class Tools:
                 options = replace(options, compiler=options.compiler or clang_for(engine.version))
                 files, problems = ir_files([str(self._folders.find(file))], Path(scratch), options)
             skipped = _Skipped(len(files) + len(problems), problems)
-            table = sizes_table(engine, passes, files, options, skipped)
-            rows = table["rows"] if level == "function" else rows_by_file(table["rows"])
+            table = sizes_table(engine, passes, files, options, skipped, by_file=level == "module")
+            rows = table["rows"]
             rows.sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
             sums = {**table["total"], "gone": table["gone"], "passes": f"-{passes} of {engine.name}"}
         return SizesAnswer(rows=rows[start : start + limit], skipped=skipped.lines, **sums).fit(start, len(rows))

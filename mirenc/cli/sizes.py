@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -57,9 +57,7 @@ def sizes(
         options = replace(options, compiler=options.compiler or clang_for(engine.version))
         files, problems = ir_files(inputs, Path(scratch), options)
         failures = common.Failures(len(files) + len(problems), problems)
-        table = sizes_table(engine, level_run, files, options, failures)
-        if level == "module":
-            table["rows"] = rows_by_file(table["rows"])
+        table = sizes_table(engine, level_run, files, options, failures, by_file=level == "module")
         table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
         if table["rows"] or not failures.count:
             if as_json:
@@ -126,8 +124,10 @@ def sizes_table(
     files: Sequence[tuple[str, str | Input]],
     options: ReadOptions,
     failures: common.Failures,
+    *,
+    by_file: bool,
 ) -> dict[str, Any]:
-    """Rows: bytes of every linked function before any pass and after those of a level; and counts of all.
+    """Rows: bytes of every linked function, or of all in a file, before any pass and after a level's; counts of all.
 
     ``total``: bytes of all functions, those without a row included; ``gone``: functions without code after the passes;
     ``copies``: merged by a linker; ``devices``: files of device code, which are left out.
@@ -145,7 +145,7 @@ def sizes_table(
         return file[0], code, linkages, [_sizes(engine, code.ir, file[0], *each, linkages) for each in runs]
 
     rows: list[dict[str, Any]] = []
-    remarks, total, count, devices = [], 0, 0, 0
+    remarks, total, gone, devices = [], 0, 0, 0
     first, linker = Linker(), Linker()
     for shown, code, linkages, sizes in failures.results("compiling", files, compiled, itemgetter(0)):
         if not sizes:
@@ -154,18 +154,23 @@ def sizes_table(
         before, after = sizes
         remarks += [f"{shown}: {remark}" for remark in code.remarks]
         counted = first.add(linkages, before)
-        total, count = total + sum(before[symbol] for symbol in counted), count + len(counted)
+        whole = sum(before[symbol] for symbol in counted)
+        kept = linker.add(linkages, after)
+        total, gone = total + whole, gone + len(counted) - sum(before.get(symbol, 0) > 0 for symbol in kept)
         called = {object_name(region.symbol): region.name for region in regions_of(code.module, "function").regions}
-        for symbol in linker.add(linkages, after):
+        for symbol in [] if by_file else kept:
             names = {"name": called.get(symbol, symbol), "symbol": symbol, "file": shown}
             rows.append({**names, "before": before.get(symbol, 0), "bytes": after[symbol]})
+        if by_file:
+            size = sum(after[symbol] for symbol in kept)
+            rows.append({"name": shown, "symbol": "", "file": shown, "before": whole, "bytes": size})
     if remarks:
         more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
         common.warn(f"{remarks[0]}{more}")
     return {
         "rows": rows,
         "total": {"before": total, "bytes": sum(row["bytes"] for row in rows)},
-        "gone": count - sum(row["before"] > 0 for row in rows),
+        "gone": gone,
         "copies": linker.copies,
         "devices": devices,
     }
@@ -188,17 +193,6 @@ def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, o
     for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in own):
         symbol_at.setdefault(symbol.place, symbol)
     return {symbol.name: symbol.size for symbol in symbol_at.values() if symbol.size}
-
-
-def rows_by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of files, from those of their functions."""
-    files: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        name = row["file"]
-        file = files.setdefault(name, {"name": name, "symbol": "", "file": name, "before": 0, "bytes": 0})
-        file["before"] += row["before"]
-        file["bytes"] += row["bytes"]
-    return list(files.values())
 
 
 def _print_table(title: str, level_run: str, table: dict[str, Any]) -> None:
