@@ -37,6 +37,7 @@ from mirenc.llvm.passes.optimise import PASSES, Form, check_form, formed, has_de
 
 _LOGGER = logging.getLogger(__name__)
 _SANITIZER = re.compile(r"call [^\n@]*@(__(?:ub|a|hwa|t|m)san_\w+|llvm\.ubsantrap)")
+_COUNTERS = re.compile(r"^@(__profc_\S+|__llvm_gcov_ctr\S*) = ", re.MULTILINE)
 _NOTED = "_MIRENC_SANITIZER_NOTED"  # in the environment, which the processes of a run share
 
 
@@ -154,7 +155,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
         most_text = TEXT_FACTOR * options.max_bytes
         text, mended = canonical_text(loaded, worker, most_text=most_text, timeout=options.timeout)
         module = replace(_formed(text, loaded.name, options, deleted=deleted), mended=mended)
-        _note_sanitizer(text, loaded.name)
+        _note_added(text, loaded.name)
     except MirencError as error:
         # Every message begins with the file; attributes (line, column, diagnostic) are kept.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
@@ -173,13 +174,20 @@ def _in_dialect(module: IRModule, options: ReadOptions) -> IRModule:
     return bring(module, options.dialect)
 
 
-def _note_sanitizer(text: str, name: str) -> None:
-    """Say once a run that IR has a sanitizer's checks, which outnumber what is compared."""
-    if _NOTED not in os.environ and ("san_" in text or "ubsantrap" in text) and (call := _SANITIZER.search(text)):
-        os.environ[_NOTED] = "1"
+def _note_added(text: str, name: str) -> None:
+    """Say once a run that IR has a sanitizer's checks or a profile's counters, which outnumber what is compared."""
+    if _NOTED in os.environ:
+        return
+    if ("san_" in text or "ubsantrap" in text) and (found := _SANITIZER.search(text)):
         problem = "has checks of a sanitizer (%s), and looks unlike code without them"
         advice = "Compile with -fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
-        _LOGGER.warning(f"mirenc: warning: %s: {problem}. {advice}", name, call[1])
+    elif ("@__profc_" in text or "@__llvm_gcov_ctr" in text) and (found := _COUNTERS.search(text)):
+        problem = "has counters of a profile or of coverage (%s), and looks unlike code without them"
+        advice = "Compile without -fprofile-generate, -fprofile-instr-generate and --coverage"
+    else:
+        return
+    os.environ[_NOTED] = "1"
+    _LOGGER.warning(f"mirenc: warning: %s: {problem}. {advice}", name, found[1])
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
