@@ -270,8 +270,8 @@ class Tools:
         builds = [(self._folders.shown(place), files) for place, files in inputs]
         skipped = _Skipped(sum(len(files) for _, files in builds))
         report = compare_builds(self._encoder, builds, skipped.add)
-        total: Any = report.total
-        sums = {"old": total.old, "new": total.new, "kinds": report.kinds, "skipped": skipped.lines}
+        total = report.total
+        sums: Any = {"old": total.old, "new": total.new, "kinds": report.kinds, "skipped": skipped.lines}
         return DiffAnswer(rows=report.functions[start : start + limit], **sums).fit(start, len(report.functions))
 
     def sizes(
@@ -293,7 +293,6 @@ class Tools:
             skipped = _Skipped(len(files) + len(problems), problems)
             table = sizes_table(engine, passes, files, options, skipped, by_file=level == "module")
             rows = table["rows"]
-            rows.sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
             sums = {**table["total"], "gone": table["gone"], "passes": f"-{passes} of {engine.name}"}
         return SizesAnswer(rows=rows[start : start + limit], skipped=skipped.lines, **sums).fit(start, len(rows))
 

@@ -86,9 +86,10 @@ def profile(
 
     def answer(file: Input) -> None:
         loaded = load_input(file, options)
-        if weighted and loaded.kind != "text":
-            problem = f"{file.name}: weights can be written only into IR in text form"
-            raise IRFileError(f"{problem}. Type: llvm-dis {file.name}, and give the file that it writes")
+        if (weighted or run is not None) and loaded.kind != "text":
+            problem = "weights can be written only into" if weighted else "counts need"
+            advice = f"Type: llvm-dis {file.name}, and give the file that it writes"
+            raise IRFileError(f"{file.name}: {problem} IR in text form. {advice}")
         module = module_of(loaded, options)
         prediction = trees.predict(module)
         text = written = ""
@@ -99,11 +100,8 @@ def profile(
         if run is not None:
             module = module_of(replace(loaded, data=text.encode("utf-8", "surrogateescape")), options)
         prediction = prediction.counted(module)
-        if (
-            function is not None
-            and len(files) == 1
-            and not any(is_called(function, one.header.name.strip('"'), one.name) for one in module.defined_functions)
-        ):
+        names = ((one.header.name.strip('"'), one.name) for one in module.defined_functions)
+        if function is not None and len(files) == 1 and not any(is_called(function, *each) for each in names):
             raise TaskError(f"{file.name}: no function {function!r} with a body. Give another --function")
         for row in (*_branches(module, prediction), *_loops(module, prediction)):
             if function is not None and not is_called(function, row.symbol, row.function):
@@ -141,8 +139,6 @@ def _with_profile(
     from mirenc.tools.profile import LineSamples, counted_weights, predicted_weights, with_profile
     from mirenc.tools.profile.loops import of_loops
 
-    if run is not None and loaded.kind != "text":
-        raise IRFileError(f"{loaded.name}: counts need IR in text form. Type: llvm-dis {loaded.name}")
     original, loops = loaded.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
     weights = dict(predicted_weights(prediction.block[~loops], prediction.first_probability[~loops]))
     entries, summary = {}, ""
@@ -159,8 +155,6 @@ def _with_profile(
             f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale}: "
             f"{counts.counted} blocks counted, {counts.inferred} inferred; "
         )
-    if loaded.kind != "text":
-        return "", ""
     text, written = with_profile(original, module, weights, entries)
     alone = sum(int(block) not in weights for block in prediction.block[loops])
     rest = f", {alone} that repeat or leave a loop get none" if run is None or alone else ""

@@ -58,7 +58,6 @@ def sizes(
         files, problems = ir_files(inputs, Path(scratch), options)
         failures = common.Failures(len(files) + len(problems), problems)
         table = sizes_table(engine, level_run, files, options, failures, by_file=level == "module")
-        table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
         if table["rows"] or not failures.count:
             if as_json:
                 typer.echo(json.dumps({"level": level_run, "engine": engine.name, **table}))
@@ -127,7 +126,7 @@ def sizes_table(
     *,
     by_file: bool,
 ) -> dict[str, Any]:
-    """Rows: bytes of every linked function, or of all in a file, before any pass and after a level's; counts of all.
+    """Rows: bytes of every linked function or of each file's, before any pass and after a level's; the largest first.
 
     ``total``: bytes of all functions, those without a row included; ``gone``: functions without code after the passes;
     ``copies``: merged by a linker; ``devices``: files of device code, which are left out.
@@ -168,7 +167,7 @@ def sizes_table(
         more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
         common.warn(f"{remarks[0]}{more}")
     return {
-        "rows": rows,
+        "rows": sorted(rows, key=lambda row: (-row["bytes"], row["file"], row["name"])),
         "total": {"before": total, "bytes": sum(row["bytes"] for row in rows)},
         "gone": gone,
         "copies": linker.copies,

@@ -1,7 +1,7 @@
 """Suggest pass lists for code: read it as -Oz would get it, and try fixed lists beside -Oz.
 
-The lists are the same for all code. Nothing is predicted: on unseen projects ten lists that heads chose by the code
-saved no more than the ten that did best together in training (``downstream/passes/suggest.md``).
+The lists are the same for all code: on unseen projects those that heads chose by the code saved no more than those
+that did best together in training (``downstream/passes/suggest.md``).
 """
 
 import os
@@ -98,18 +98,18 @@ def read_code(
     tools = suffix if shutil.which(f"opt{suffix}") else ""
     source = path if isinstance(path, Input) else path_input(path)
     loaded = load_input(source, options)
-    compile_command: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
     if source.language:  # which is told by the file's suffix, not by an option
         flags = BEFORE_OZ.flags[source.language][len(("-x", source.language)) :]
         command = ir_compiler(source.language, compiler)
         words = (*flags, "-S", "-emit-llvm", *options.cflags)
-        compile_command = (*command, *spelled_for(command, words))
+        compiled = (*command, *spelled_for(command, words))
     elif _is_wrapped(loaded):
-        compile_command = (sys.executable, "-c", _UNWRAP)
+        compiled = (sys.executable, "-c", _UNWRAP)
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
-        return Code(source.name, loaded.data, module, "", compile_command, _remarks(text, source.name), tools)
+        return Code(source.name, loaded.data, module, "", compiled, _remarks(text, source.name), tools)
     functions = regions_of(module, "function").regions
     called = [region for region in functions if is_called(function, region.symbol, region.function)]
     if not called:
@@ -121,8 +121,7 @@ def read_code(
         problem = f"{function!r} takes the address of another function's block, so it cannot be compiled alone"
         raise TaskError(f"{source.name}: {problem}. Leave --function out")
     part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
-    module, remarks = module_of(part, options), _remarks(alone, source.name)
-    return Code(source.name, part.data, module, symbol, compile_command, remarks, tools)
+    return Code(source.name, part.data, module_of(part, options), symbol, compiled, _remarks(alone, source.name), tools)
 
 
 def _stem(name: str) -> str:
@@ -261,9 +260,7 @@ class Outcome:
     @property
     def saved(self) -> int:
         """Bytes less than -Oz; never below 0."""
-        assert self.oz.loaded_bytes is not None
-        assert self.winner.loaded_bytes is not None
-        return self.oz.loaded_bytes - self.winner.loaded_bytes
+        return (self.oz.loaded_bytes or 0) - (self.winner.loaded_bytes or 0)
 
 
 def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:

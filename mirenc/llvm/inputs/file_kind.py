@@ -46,7 +46,7 @@ _PART = 1 << 20  # bytes read at once
 _ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
 _MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
 # Numbers of the blocks: who wrote a module, the module, the same of the second, names of both; 25 has symbols.
-_TWO_MODULES = [13, 8, 13, 8, 23]
+_TWO_MODULES = bytes([13, 8, 13, 8, 23])
 _FOREIGN_MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF document",
@@ -244,15 +244,14 @@ def bitcode_in(name: str, data: bytes) -> bytes:
 
 def _main_module(data: bytes) -> bytes:
     """Bitcode without the second module of ``-fsplit-lto-unit``: tables, and copies of functions of the first."""
-    blocks, end = [], 4
-    while data.startswith(BITCODE_MAGIC[0]) and end + 8 <= len(data) and len(blocks) <= len(_TWO_MODULES):
+    numbers, parts, end = b"", [data[:4]], 4
+    while data.startswith(BITCODE_MAGIC[0]) and end + 8 <= len(data) and len(numbers) <= len(_TWO_MODULES):
         start, (block, words) = end, struct.unpack_from("<II", data, end)
         end += 8 + 4 * words
-        if block >> 2 & 255 in _TWO_MODULES:
-            blocks.append((block >> 2 & 255, data[start:end]))
-    if [number for number, _ in blocks] != _TWO_MODULES:
-        return data
-    return b"".join([data[:4], *(blocks[place][1] for place in (0, 1, -1))])
+        if (number := block >> 2 & 255) in _TWO_MODULES:
+            numbers += bytes([number])
+            parts.append(data[start:end])
+    return b"".join(parts[place] for place in (0, 1, 2, -1)) if numbers == _TWO_MODULES else data
 
 
 def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Part:

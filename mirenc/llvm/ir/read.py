@@ -178,16 +178,15 @@ def _note_added(text: str, name: str) -> None:
     """Say once a run that IR has a sanitizer's checks or a profile's counters, which outnumber what is compared."""
     if _NOTED in os.environ:
         return
-    if ("san_" in text or "ubsantrap" in text) and (found := _SANITIZER.search(text)):
-        problem = "has checks of a sanitizer (%s), and looks unlike code without them"
-        advice = "Compile with -fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
-    elif ("@__profc_" in text or "@__llvm_gcov_ctr" in text) and (found := _COUNTERS.search(text)):
-        problem = "has counters of a profile or of coverage (%s), and looks unlike code without them"
-        advice = "Compile without -fprofile-generate, -fprofile-instr-generate and --coverage"
-    else:
-        return
-    os.environ[_NOTED] = "1"
-    _LOGGER.warning(f"mirenc: warning: %s: {problem}. {advice}", name, found[1])
+    found, what = ("san_" in text or "ubsantrap" in text) and _SANITIZER.search(text), "checks of a sanitizer"
+    advice = "-fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
+    if not found and ("@__profc_" in text or "@__llvm_gcov_ctr" in text):
+        found, what = _COUNTERS.search(text), "counters of a profile or of coverage"
+        advice = "-fno-profile-generate -fno-profile-instr-generate, and without --coverage"
+    if found:
+        os.environ[_NOTED] = "1"
+        problem = f"has {what} (%s), and looks unlike code without them"
+        _LOGGER.warning(f"mirenc: warning: %s: {problem}. Compile with {advice}", name, found[1])
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:

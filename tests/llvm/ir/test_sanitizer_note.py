@@ -51,7 +51,7 @@ def test_counters_of_a_profile_are_named(counters: str, caplog: pytest.LogCaptur
     parse_ir(f"@{counters} = private global i64 0\ndefine void @f() {{\n{counted}  ret void\n}}\n", name="a.ll")
     (record,) = caplog.records
     assert f"a.ll: has counters of a profile or of coverage ({counters}), " in record.getMessage()
-    assert "Compile without -fprofile-generate" in record.getMessage()
+    assert "Compile with -fno-profile-generate" in record.getMessage()
 
 
 def test_a_name_like_a_sanitizers_is_no_check(caplog: pytest.LogCaptureFixture) -> None:
