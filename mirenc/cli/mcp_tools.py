@@ -270,8 +270,7 @@ class Tools:
         builds = [(self._folders.shown(place), files) for place, files in inputs]
         skipped = _Skipped(sum(len(files) for _, files in builds))
         report = compare_builds(self._encoder, builds, skipped.add)
-        total = report.total
-        sums: Any = {"old": total.old, "new": total.new, "kinds": report.kinds, "skipped": skipped.lines}
+        sums: Any = {"old": report.total.old, "new": report.total.new, "kinds": report.kinds, "skipped": skipped.lines}
         return DiffAnswer(rows=report.functions[start : start + limit], **sums).fit(start, len(report.functions))
 
     def sizes(

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -33,15 +33,7 @@ _OUTPUT = "Write the IR of one file with !prof (.ll), or the answers as LLVM's r
 _OUTPUT += "Can be repeated."
 
 
-class _Answer(NamedTuple):
-    task: str
-    symbol: str
-    function: str
-    file: str
-    line: int
-    name: str  # of the block or loop
-    text: str
-    facts: dict[str, Any]
+_Answers = Iterator[tuple[dict[str, Any], str]]  # each as a row of --json without its input, and in words
 
 
 @common.reads
@@ -92,9 +84,7 @@ def profile(
             raise IRFileError(f"{file.name}: {problem} IR in text form. {advice}")
         module = module_of(loaded, options)
         prediction = trees.predict(module)
-        text = written = ""
-        if weighted or run is not None:
-            text, written = _with_profile(loaded, module, prediction, run)
+        text, written = _with_profile(loaded, module, prediction, run) if weighted or run is not None else ("", "")
         if run is not None and not weighted:
             common.say(f"{file.name}: {written}")
         if run is not None:
@@ -103,16 +93,16 @@ def profile(
         names = ((one.header.name.strip('"'), one.name) for one in module.defined_functions)
         if function is not None and len(files) == 1 and not any(is_called(function, *each) for each in names):
             raise TaskError(f"{file.name}: no function {function!r} with a body. Give another --function")
-        for row in (*_branches(module, prediction), *_loops(module, prediction)):
-            if function is not None and not is_called(function, row.symbol, row.function):
+        for row, words in (*_branches(module, prediction), *_loops(module, prediction)):
+            if function is not None and not is_called(function, row["symbol"], row["function"]):
                 continue
-            findings.append(Finding(row.task, row.symbol, row.file or file.name, row.line, [("String", row.text)]))
+            place = row["file"] or file.name
+            findings.append(Finding(row["task"], row["symbol"], place, row["line"], [("String", words)]))
             if as_json:
-                where = {"function": row.function, "symbol": row.symbol, "block": row.name, "line": row.line}
-                typer.echo(json.dumps({"input": file.name, "task": row.task, "file": row.file, **where, **row.facts}))
+                typer.echo(json.dumps({"input": file.name, **row}))
             elif not weighted:
-                place = f"{row.file}:{row.line}" if row.file else file.name
-                typer.echo(f"{place}: {row.function}:{row.name}: {row.text}")
+                place += f":{row['line']}" if row["file"] else ""
+                typer.echo(f"{place}: {row['function']}:{row['block']}: {words}")
         for path in weighted:
             with delivered(path) as part:
                 part.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -161,7 +151,7 @@ def _with_profile(
     return text, f"{summary}{written} branches have weights now, {len(weights) - written} had some{rest}"
 
 
-def _branches(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+def _branches(module: IRModule, prediction: Prediction) -> _Answers:
     from mirenc.llvm.analysis.regions import block_name
     from mirenc.llvm.ir.source_places import Places
 
@@ -178,11 +168,13 @@ def _branches(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
             f"{name}{f' (line {line})' if line else ''}: {100 * chance:.3g} %"
             for (name, chance), line in zip(chances.items(), lines, strict=True)
         )
-        where = (function.name, function.display_name, *places.of_instruction(row), block_name(module, block))
-        yield _Answer("branch_probability", *where, text, {"ways": chances})
+        file, line = places.of_instruction(row)
+        where: dict[str, Any] = {"file": file, "function": function.display_name, "symbol": function.name}
+        where |= {"block": block_name(module, block), "line": line}
+        yield {"task": "branch_probability", **where, "ways": chances}, text
 
 
-def _loops(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+def _loops(module: IRModule, prediction: Prediction) -> _Answers:
     from mirenc.llvm import regions_of
     from mirenc.llvm.analysis.trip_counts import estimated_trip_counts
     from mirenc.tools.profile import TRIP_CLASSES
@@ -199,5 +191,6 @@ def _loops(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
         if not known and means[row]:
             known, source = float(f"{means[row]:.4g}"), "counts, on average"
         text = f"runs {f'{known:g} times, by its {source}' if known else likely}"
+        where = {"file": loop.file, "function": loop.function, "symbol": loop.symbol}
         facts = {"chances": chances, "constant": constant, "known": known, "source": source}
-        yield _Answer("trip_count", loop.symbol, loop.function, loop.file, loop.line, loop.header, text, facts)
+        yield {"task": "trip_count", **where, "block": loop.header, "line": loop.line, **facts}, text

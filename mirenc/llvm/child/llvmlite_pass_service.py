@@ -38,8 +38,6 @@ _LEVEL = re.compile(r"default<O([0-3])>")
 class LlvmlitePassService(PassService):
     """llvmlite's LLVM; ``llvm`` is ``llvmlite.binding``."""
 
-    coroutines = "default<O0>"  # it has no single passes for them
-
     def __init__(self, llvm: Any) -> None:
         super().__init__()
         self._llvm = llvm

@@ -30,7 +30,6 @@ class PassService:
     """An LLVM that runs passes: each list from the same bytes, in a context of its own, as ``opt`` on that bitcode."""
 
     version: str
-    coroutines = "coro-early,cgscc(coro-split),coro-cleanup"  # splits them, as clang does at -O0
 
     def __init__(self) -> None:
         self._sizes: dict[tuple[str, int], dict[str, int]] = {}
@@ -87,7 +86,7 @@ class PassService:
         Where that says ``object`` or ``text``, the object file or the text without any figures.
         """
         if keep == "object" and not pipeline and b"llvm.coro." in bitcode:  # else LLVM ends the process
-            pipeline = self.coroutines
+            pipeline = "default<O0>"  # splits coroutines
         with self.run(bitcode, pipeline, codegen) as (module, machine):
             if keep == "object":
                 return {}, self.emitted(module, machine)

@@ -168,9 +168,8 @@ def _decompress(name: str, data: bytes, limit: int) -> bytes:
     except IRFileError:
         raise
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise IRFileError(
-            f"{name}: the compressed file is damaged ({error}). Compress it again", errno=errno.EIO
-        ) from None
+        problem = f"{name}: the compressed file is damaged ({error}). Compress it again"
+        raise IRFileError(problem, errno=errno.EIO) from None
 
 
 def _zstd(name: str, data: bytes, limit: int) -> bytes:
