@@ -75,7 +75,7 @@ class Evidence:
 
     def constant(self, space: Space) -> int:
         """The best single setting of a space, whatever the evidence; its default where none is known."""
-        return next((space.settings.index(one) for one in self.constants if one in space.settings), space.default)
+        return next((space.settings.index(value) for value in self.constants if value in space.settings), space.default)
 
     def _beats(self, worth: Worth | None) -> bool:
         return worth is not None and worth[1] > (1.0 if not self.error else 0.0)

@@ -220,7 +220,7 @@ def area_figures(
     if names:
         scores = [average_precision_score(truth[:, mixed_labels], run[:, mixed_labels], average=None) for run in runs]
         precision = np.atleast_1d(np.mean(scores, axis=0))  # of one label scikit-learn gives a number
-        figures = np.stack([pairs.each, precision, truth[:, mixed_labels].mean(axis=0)], axis=1).tolist()
+        figures = np.stack([pairs.label_areas, precision, truth[:, mixed_labels].mean(axis=0)], axis=1).tolist()
         keys = ("auc", "average_precision", "rate")
         labels = zip((names[label] for label in mixed_labels.tolist()), figures, strict=True)
         out["labels"] = {name: dict(zip(keys, row, strict=True)) for name, row in labels}
