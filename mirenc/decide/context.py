@@ -130,7 +130,7 @@ class Context:
         return context
 
     def beginning(self, names: Sequence[str]) -> "Context":
-        """The context of a head that was made before the features after ``names`` were added; else this one."""
+        """The context cut to ``names``, for a head that is older than later, optional features; else this one."""
         count = len(names)
         additions = self.features[count:]
         if tuple(names) != self.names[:count] or not additions or not all(feature.optional for feature in additions):
@@ -178,7 +178,7 @@ class Context:
         return tuple(feature.parse(texts[feature.name]) for feature in self.features)
 
     def parse_question(self, texts: Mapping[str, str]) -> tuple[Any, ...] | None:
-        """As `parse`, before the code is read: None where the code has yet to tell some."""
+        """As `parse`, but None where some values are left out that the code tells, which is read later."""
         missing = [name for name in self.optional_names if name not in texts]
         if not missing:
             return self.parse(texts)
@@ -191,7 +191,7 @@ class Context:
     def complete(
         self, texts: Mapping[str, str], module: IRModule, region: Region | None
     ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Values in the order of ``names``, those that are left out from the code; and what they were read from."""
+        """Values in the order of ``names``, where missing ones are read from the code; and what they were read from."""
         sources = {name: source for name, source in self.ir_sources(module, region).items() if name not in texts}
         values = {**self.from_ir(module, region), **texts}
         if not values.keys() >= set(self.compiler_names):

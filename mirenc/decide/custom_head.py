@@ -28,7 +28,7 @@ _LEAST_GROUPS = 5  # an interval over fewer says little: two groups that both do
 
 
 class HeldOut(BaseModel):
-    """Held-out answers about as sure as each other."""
+    """Held-out answers of similar probability."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 

@@ -176,7 +176,7 @@ def _cross_predict(
 def _number_evidence(
     data: TaskData, truth: Float64, answers: Float64, no_code: Float64 | None, static_answers: dict[str, Float64]
 ) -> Evidence:
-    """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
+    """The evidence of numbers (n,), or of labels (n, P), whose errors are averaged over each sample."""
     ((rival, mean),) = static_answers.items()
 
     def square_error(predicted: Float64) -> Float64:

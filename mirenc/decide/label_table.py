@@ -200,7 +200,7 @@ def _number(label: str) -> float:
 
 
 def _whole_number(text: str) -> str | None:
-    """A whole number as digits: "1" for "1", "1.0" and "01"; as it is where a float is inexact. None: it is none."""
+    """A whole number as digits: "1" for "1", "1.0" and "01"; unchanged where a float is inexact. None: another text."""
     try:
         return str(int(text))
     except ValueError:
@@ -211,7 +211,7 @@ def _whole_number(text: str) -> str | None:
 
 
 def kind_of_labels(labels: Iterable[str]) -> Kind:
-    """``numbers`` where 9 of 10 labels are numbers, and these are not whole ones of at most ten values."""
+    """``classes``, but ``numbers`` where 9 of 10 labels are numbers, with fractions or of more than ten values."""
     values = np.array([_number(label) for label in labels])
     finite = values[np.isfinite(values)]
     few_values = len(np.unique(finite)) <= _MOST_CLASSES and bool((finite == np.rint(finite)).all())
@@ -303,7 +303,7 @@ def _real_path(source: Input) -> str:
 
 
 def _entries_in(module: IRModule, embedding: Embedding, rows: list[_Row], left_out: list[str]) -> list[_Entry]:
-    """What is known of each row's code in one module; duplicates are left out."""
+    """The entry of each row about one module; a row about the same code as an earlier one is left out."""
     instructions: dict[str, tuple[IRModule, Any]] = {"": (module, None)}
     for part in (module, module.deleted):
         if embedding.level == "function" and part is not None:

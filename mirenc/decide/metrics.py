@@ -167,7 +167,7 @@ class RankedPairs:
 
     @classmethod
     def mean(cls, rankings: "Sequence[RankedPairs]") -> "RankedPairs":
-        """The mean of several about the same samples, such as one a seed: its areas are means over them."""
+        """The mean of ``rankings`` of the same samples, such as one a seed: its areas are means over them."""
         return cls(np.mean([pairs.first for pairs in rankings], axis=0), rankings[0].true, rankings[0].false)
 
     @property
@@ -177,7 +177,7 @@ class RankedPairs:
         return np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
 
     def areas(self, weight: Float64) -> Float64:
-        """Mean area over the labels, with so many copies of each group. (R, G) -> (R,); NaN where no label has any."""
+        """Mean area over labels, with ``weight`` copies of each group. (R, G) -> (R,); NaN where no label has any."""
         total, labels = np.zeros((2, len(weight)))
         for first, true, false in zip(self.first, self.true, self.false, strict=True):
             pairs = (weight @ true) * (weight @ false)

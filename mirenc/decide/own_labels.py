@@ -63,7 +63,7 @@ class LabelReport:
 
     @property
     def rival(self) -> str:
-        """The row without the encoder that the embedding is least surely better than: its interval begins lowest."""
+        """The row without the encoder over which the interval of the embedding's gain begins lowest."""
         rivals = [name for name in self.figures if name != EMBEDDING]
         return min(rivals, key=lambda name: self.figures[name]["gain"][1])
 

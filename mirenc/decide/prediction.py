@@ -17,7 +17,7 @@ Worth = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Record:
-    """Held-out answers of one kind: the default or another setting, and a preference about as high."""
+    """How good similar held-out answers were: all the default or none, with preferences about as high."""
 
     __pydantic_config__: ClassVar = ConfigDict(allow_inf_nan=False)
 
@@ -65,12 +65,12 @@ class Evidence:
 
     @property
     def code_matters(self) -> bool:
-        """Whether they do, and beat a head without code as well: evidence that the code matters."""
+        """Whether the answers pay and also beat a head without code, which shows that the code matters."""
         return self.pays and self._beats(self.no_code)
 
     @property
     def constant_pays(self) -> bool:
-        """Whether the answers do not, and the best single setting beats the default: then it is the answer."""
+        """Whether the best single setting is answered instead: the answers do not pay, and it beats the default."""
         return not self.pays and self._beats(self.constant_worth)
 
     def constant(self, space: Space) -> int:

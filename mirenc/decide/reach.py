@@ -71,13 +71,13 @@ class Reach:
         return max(code_distance, float((excess / allowance).max(initial=0.0)))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is saved, beside `code_reach`."""
+        """The arrays that are saved beside `code_reach`, by name."""
         arrays = {"kernels": self.kernels, "low": self.low, "high": self.high}
         return arrays if self.kernels.dtype.kind == "f" else {**arrays, "start": self.start, "step": self.step}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], code_reach: float, *, columns: int, where: str) -> Self:
-        """What was saved, for a head of so many columns. Raises HeadError: arrays that do not belong together."""
+        """The reach with saved `arrays`, for a head of so many columns. Raises HeadError: arrays that do not fit."""
         kernels, low, high = (arrays.get(name, np.zeros(0)) for name in ("kernels", "low", "high"))
         steps = {name: arrays[name] for name in ("start", "step") if name in arrays}
         fits = kernels.ndim == 2 and low.ndim == 1 and low.shape == high.shape and len(kernels) > 0

@@ -126,7 +126,7 @@ class SettingEncoder:
 
     @classmethod
     def of(cls, spaces: Sequence[Space]) -> Self:
-        """That of spaces of the same knobs. Raises TaskError: other knobs, or words and numbers as values of one."""
+        """The encoder of spaces of the same knobs. Raises TaskError: other knobs, or a knob of words and numbers."""
         knobs = spaces[0].knobs
         if other_knobs := [space.knobs for space in spaces if space.knobs != knobs]:
             problem = f"some samples have the knobs {', '.join(knobs)}, others {', '.join(other_knobs[0])}"

@@ -67,7 +67,7 @@ class Target:
         return None
 
     def _question_options(self, features: Features, rows: Int64) -> dict[str, Any]:
-        """Views of the settings of held-out rows, where questions know less than training."""
+        """The option of `fit` with views of the settings of some rows, where questions know less than training."""
         views = features.question_settings
         return {} if views is None else {"asked": [view.take(rows) for view in views]}
 

@@ -135,7 +135,7 @@ class Task:
 
     # -- look-ups ---------------------------------------------------------------------------------------
     def known_to(self, names: Sequence[str]) -> "Task":
-        """The task as a head knows it that was made with these context features (`Context.beginning`)."""
+        """The task with the context features of a head, which may be older than some (`Context.beginning`)."""
         task = copy.copy(self)
         task.__dict__["context"] = self.context.beginning(names)
         return task

@@ -222,7 +222,7 @@ class TaskData:
 
     @cached_property
     def paid(self) -> Float64:
-        """(n, K) `known` by the reported costs: what a report says that each setting costs. NaN: nobody may ask."""
+        """(n, K) as `known`, of the reported costs where samples have any: reports judge by it. NaN: nobody may ask."""
         if not any(sample.reported for sample in self.samples):
             return self.known
         return self._costs_of_runs(self._cost_table([sample.reported or sample.costs for sample in self.samples]))

@@ -178,9 +178,9 @@ def cost_ratios(preference: Float64) -> Float64:
 
 
 def portfolio(logs: Float64, size: int) -> Int64:
-    """A greedy set of settings whose best costs the samples least on average: each helps most beside those before it.
+    """Choose settings one by one, each so that the best of those chosen costs the samples least on average.
 
-    Of log costs (n, K), NaN where a sample may not ask. -> (min(size, K),), without repetition.
+    ``logs`` are log costs (n, K), NaN where a sample may not ask. Returns (min(size, K),) columns, none of them twice.
     """
     loss = logs - np.nanmin(logs, axis=1, keepdims=True)
     loss = np.where(np.isnan(loss), np.nanmax(loss), loss)

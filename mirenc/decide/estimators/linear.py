@@ -103,7 +103,7 @@ class _Landmarks(Reducing):
         self.weights_: Float64 = la.solve(penalised_gram, moment / len(rows), assume_a="pos")
 
     def _kernel(self, rows: Float64) -> Float64:
-        """A Gaussian, for what is near, plus the inner product, for what is far from all. (n, C) -> (n, m)."""
+        """A Gaussian, for near landmarks, plus the inner product, for rows far from all of them. (n, C) -> (n, m)."""
         product = rows @ self.landmarks_.T
         square = (rows**2).sum(axis=1)[:, None] + (self.landmarks_**2).sum(axis=1)[None] - 2 * product
         # Two rows are two variances of each column apart on average.

@@ -86,7 +86,7 @@ def _python_scalar(value: Any) -> Any:
 
 
 def _without_copies(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Each distinct array once, and for the others the name of an equal one: members share their training rows."""
+    """The distinct arrays, and for each copy the name of its original: members share their training rows."""
     contents = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     name_of_digest: dict[tuple[str, tuple[int, ...], bytes], str] = {}
     originals = {
@@ -177,7 +177,7 @@ def _check_numbers(arrays: Arrays, where: str) -> None:
 
 
 def narrowed(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Arrays in narrower types where these hold the same numbers, and their types before."""
+    """Arrays in narrower types where these hold the same numbers, and the original types of those that changed."""
     narrow = {name: _narrowest(array) for name, array in arrays.items()}
     return narrow, {name: array.dtype.str for name, array in arrays.items() if narrow[name].dtype != array.dtype}
 

@@ -116,7 +116,7 @@ def _run(job: Job) -> Result:
 
 
 def _in_row_order(job: Job, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The answers about the test rows of each fold, at the places of these rows; 0 where no fold tests a row."""
+    """The answers about the test rows of all folds, in the order of the rows; 0 where no fold tests a row."""
     ordered: NDArray[Any] = np.zeros((len(job.unit), *answers[0].shape[1:]), dtype=answers[0].dtype)
     for (_, test), answer in zip(job.folds, answers, strict=True):
         ordered[test] = answer

@@ -82,7 +82,7 @@ class MeasuredSample:
 
     @cached_property
     def measured_as(self) -> tuple[int, ...]:
-        """For each setting the one whose cost is its own: the first of its code."""
+        """For each setting the index of the one that was measured for it: the first of the same code."""
         first: dict[str, int] = {}
         first_settings = []
         for index, (status, code) in enumerate(zip(self.status, self.code, strict=True)):

@@ -230,9 +230,9 @@ class PassListChoice(CompiledTask):
 
 
 def covering_lists(sizes: Float64, count: int) -> Int64:
-    """The ``count`` lists of which the best for each piece saves most in the mean, chosen greedily after the first.
+    """Choose lists one by one after the first, each so that the best of them for each piece saves most on average.
 
-    (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),).
+    ``sizes`` are bytes (n, N), NaN where a list failed, which the first never did. Returns (min(count, N),) columns.
     """
     logs = np.log(sizes)
     logs = np.where(np.isnan(logs), logs[:, :1], logs)  # what fails runs as the first
