@@ -88,8 +88,8 @@ def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
     _, code = np.unique(hashes, return_inverse=True)
     # A graph whose nodes are groups and codes; a component of it is one group, named by its first.
     nodes = len(names) + len(hashes)
-    pairs = coo_array((np.ones(len(hashes)), (group, len(names) + code)), shape=(nodes, nodes))
-    component = connected_components(pairs, directed=False)[1][: len(names)]
+    edges = coo_array((np.ones(len(hashes)), (group, len(names) + code)), shape=(nodes, nodes))
+    component = connected_components(edges, directed=False)[1][: len(names)]
     group_names = {number: name for name, number in zip(names[::-1].tolist(), component[::-1].tolist(), strict=True)}
     return [replace(sample, group=group_names[component[row]]) for sample, row in zip(samples, group, strict=True)]
 

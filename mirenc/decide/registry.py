@@ -131,10 +131,10 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend the file") from error
-    types = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
-    tasks = [kind for kind in types if issubclass(kind, Task)]
+    classes = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    tasks = [task_class for task_class in classes if issubclass(task_class, Task)]
     if len(tasks) != 1:
-        names = ", ".join(sorted(kind.__name__ for kind in tasks)) or "none"
+        names = ", ".join(sorted(task_class.__name__ for task_class in tasks)) or "none"
         raise TaskError(f"task file {file} defines {len(tasks)} tasks ({names}); it must define one subclass of Task")
     task = tasks[0]()
     missing = [name for name in ("name", "title") if not hasattr(task, name)]

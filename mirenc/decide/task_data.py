@@ -77,8 +77,8 @@ class TaskData:
 
     def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
         """The samples of these rows, in this order; the hash says that it is a part."""
-        part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return replace(self, samples=[self.samples[row] for row in rows], content_hash=part)
+        digest = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
+        return replace(self, samples=[self.samples[row] for row in rows], content_hash=digest)
 
     # -- what the samples say, a row a sample ------------------------------------------------------------
     group = _column(lambda sample: sample.group, str)

@@ -112,17 +112,17 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
                 time.sleep(attempt)
             connection_error = ""
             try:
-                answer = requests.get(dataset.url(file), timeout=_TIMEOUT)
-                answer.raise_for_status()
+                response = requests.get(dataset.url(file), timeout=_TIMEOUT)
+                response.raise_for_status()
             except (requests.ConnectionError, requests.Timeout) as error:
                 reason = connection_error = type(error).__name__
             except requests.RequestException as error:
                 reason = str(error)  # as in "404 Client Error: Not Found for url: https://..."
             else:
-                if hashlib.sha256(answer.content).hexdigest() == dataset.sums[file]:
+                if hashlib.sha256(response.content).hexdigest() == dataset.sums[file]:
                     (folder / file).parent.mkdir(exist_ok=True)
                     with delivered(folder / file) as part:
-                        part.write_bytes(answer.content)
+                        part.write_bytes(response.content)
                     return ""
                 reason = f"{dataset.url(file)} gave other content than was published; it was not kept"
         if connection_error:

@@ -63,19 +63,19 @@ class Job:
             target.shape(features, np.arange(len(self.unit))), self.seed, target.select, features.candidate
         )
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
-        search = [__version__, self.seed, features.context_columns, target.select, members, head.picks]
+        inputs = [__version__, self.seed, features.context_columns, target.select, members, head.picks]
         if isinstance(head, CautiousEnsembleHead):
-            search.append([type(head).__name__, head.default, head.most_slow])
-        content = hashlib.sha256(json.dumps(search).encode())
+            inputs.append([type(head).__name__, head.default, head.most_slow])
+        digest = hashlib.sha256(json.dumps(inputs).encode())
         for names in (self.unit, target.group):
-            content.update(json.dumps(names.tolist()).encode())
+            digest.update(json.dumps(names.tolist()).encode())
         arrays = [features.matrix, target.values, target.strata]
         if isinstance(target, CostTarget):
             for settings in (features.settings or target.settings, *(features.question_settings or ())):
                 arrays += [settings.features, settings.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
-            content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-        return content.hexdigest()
+            digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
 
 def plan_jobs(

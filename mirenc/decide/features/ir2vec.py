@@ -130,8 +130,8 @@ def _write_all(folder: str, count: int) -> None:
     with Path(folder, "vectors.jsonl").open("w", encoding="utf-8") as stream:
         for row in range(count):
             stream.flush()
-            child = os.fork()
-            if child == 0:
+            process_id = os.fork()
+            if process_id == 0:
                 signal.alarm(_SECONDS)  # ends this child only
                 try:
                     module = ir2vec.initEmbedding(str(Path(folder, f"{row}.ll")), "fa", "p")
@@ -139,7 +139,7 @@ def _write_all(folder: str, count: int) -> None:
                     stream.flush()
                 finally:
                     os._exit(0)
-            os.waitpid(child, 0)
+            os.waitpid(process_id, 0)
 
 
 if __name__ == "__main__":

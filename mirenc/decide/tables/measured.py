@@ -245,9 +245,9 @@ class MeasuredTask(Task):
         first_table, *other_tables = [self.samples_of(read_measured(folder, self.name)) for folder in folders or [root]]
         if not other_tables:
             return first_table
-        hashes = hashlib.sha256(" ".join(data.content_hash for data in (first_table, *other_tables)).encode())
+        digest = hashlib.sha256(" ".join(data.content_hash for data in (first_table, *other_tables)).encode())
         samples = [sample for data in (first_table, *other_tables) for sample in data.samples]
-        return replace(first_table, samples=samples, content_hash=hashes.hexdigest())
+        return replace(first_table, samples=samples, content_hash=digest.hexdigest())
 
     def samples_of(self, table: MeasuredTable) -> TaskData:
         """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""

@@ -120,10 +120,10 @@ def _space(columns: list[str], table: str) -> Space:
     return Space(_KNOBS, tuple(settings), columns.index(_DEFAULT), missing="never")
 
 
-def _sample(line: list[str], width: int, space: Space, where: str) -> Sample:
-    name, *cells = line
-    if len(line) != width:
-        raise TaskError(f"{where} ({name}): {len(line)} fields, the header has {width}. Mend or leave out the line")
+def _sample(row: list[str], width: int, space: Space, where: str) -> Sample:
+    name, *cells = row
+    if len(row) != width:
+        raise TaskError(f"{where} ({name}): {len(row)} fields, the header has {width}. Mend or leave out the line")
     costs = []
     for cell, setting in zip(cells, space.names, strict=True):
         try:
