@@ -19,6 +19,7 @@ from mirenc.llvm.ir.repair_text import CHANGED_INTRINSIC, repair, without_debug_
 _LOGGER = logging.getLogger(__name__)
 _TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
 _COROUTINE_END = b"llvm.coro.end"
+_DROPPED_CONSTANT = "constexprs are no longer supported"  # an older LLVM computes them; no change of the text does
 _MOST_REPAIRS = 200
 _LEAST_SECONDS = 0.1  # an attempt that begins late fails as one that takes too long
 
@@ -89,15 +90,16 @@ def _from_text(
         read = canonical(_encoded(bare))
         _LOGGER.warning("mirenc: warning: %s: its debug information, on which LLVM crashed, is left out", name)
         return read, True
-    text = _decoded(data)
-    fixed = older_literals(old_text.modernise(text))
-    if fixed != text:
-        try:
-            return canonical(_encoded(fixed)), False
-        except IRParseError as error:
-            refusal = error
-    if (repaired := _repaired(name, fixed, refusal, canonical)) is not None:
-        return repaired, True
+    fixed = text = _decoded(data)
+    if _DROPPED_CONSTANT not in refusal.diagnostic:
+        fixed = older_literals(old_text.modernise(text))
+        if fixed != text:
+            try:
+                return canonical(_encoded(fixed)), False
+            except IRParseError as error:
+                refusal = error
+        if (repaired := _repaired(name, fixed, refusal, canonical)) is not None:
+            return repaired, True
     if re.search("^define ", text, re.MULTILINE) and not old_text.is_broken(refusal):
         if (lowered := other()) is not None:
             bitcode, program = lowered
