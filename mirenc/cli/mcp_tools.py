@@ -304,9 +304,8 @@ class Tools:
         """
         source, wanted = self._given(file, code), _pattern(function)
         module = read_ir(source, options=_OPTIONS)
-        rows = [
-            one for one in functions_of(source.name, module, {}) if wanted.search(one.name) or wanted.search(one.symbol)
-        ]
+        every = functions_of(source.name, module, {})
+        rows = [one for one in every if any(map(wanted.search, (one.name, one.symbol)))]
         rows.sort(key=lambda one: -one.instructions)
         loops, text = [], []
         if len(rows) == 1:

@@ -141,10 +141,8 @@ def _with_profile(
         functions = [one for one in module.defined_functions if known[one.header.first_block]]
         entries = {one.index: round(counts.flow.blocks[one.header.first_block]) for one in functions}
         stale = f" ({counts.stale} in the profile with other code)" if counts.stale else ""
-        summary = (
-            f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale}: "
-            f"{counts.counted} blocks counted, {counts.inferred} inferred; "
-        )
+        summary = f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale}: "
+        summary += f"{counts.counted} blocks counted, {counts.inferred} inferred; "
     text, written = with_profile(original, module, weights, entries)
     alone = sum(int(block) not in weights for block in prediction.block[loops])
     rest = f", {alone} that repeat or leave a loop get none" if run is None or alone else ""

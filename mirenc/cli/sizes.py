@@ -157,22 +157,17 @@ def sizes_table(
         kept = linker.add(linkages, after)
         total, gone = total + whole, gone + len(counted) - sum(before.get(symbol, 0) > 0 for symbol in kept)
         called = {object_name(region.symbol): region.name for region in regions_of(code.module, "function").regions}
-        for symbol in [] if by_file else kept:
+        if by_file:  # one row, which has no symbol
+            called, before, after, kept = {"": shown}, {"": whole}, {"": sum(after[symbol] for symbol in kept)}, [""]
+        for symbol in kept:
             names = {"name": called.get(symbol, symbol), "symbol": symbol, "file": shown}
             rows.append({**names, "before": before.get(symbol, 0), "bytes": after[symbol]})
-        if by_file:
-            size = sum(after[symbol] for symbol in kept)
-            rows.append({"name": shown, "symbol": "", "file": shown, "before": whole, "bytes": size})
     if remarks:
         more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
         common.warn(f"{remarks[0]}{more}")
-    return {
-        "rows": sorted(rows, key=lambda row: (-row["bytes"], row["file"], row["name"])),
-        "total": {"before": total, "bytes": sum(row["bytes"] for row in rows)},
-        "gone": gone,
-        "copies": linker.copies,
-        "devices": devices,
-    }
+    rows.sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+    sums = {"before": total, "bytes": sum(row["bytes"] for row in rows)}
+    return {"rows": rows, "total": sums, "gone": gone, "copies": linker.copies, "devices": devices}
 
 
 def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, own: Collection[str]) -> dict[str, int]:
