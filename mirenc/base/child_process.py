@@ -54,7 +54,7 @@ class ChildProcess:
         self.service, self.arguments, self.memory_limit = service, list(arguments), memory_limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._words: IO[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
         self._version = ""
 
     def start(self) -> None:
@@ -80,8 +80,8 @@ class ChildProcess:
                 self._send(request, data, timeout)
                 while (answer := self._receive(timeout)) is not None:
                     answers.append(answer)
-            except EndedError as ended:
-                ended.answers = answers
+            except EndedError as error:
+                error.answers = answers
                 raise
         return answers
 
@@ -91,7 +91,7 @@ class ChildProcess:
         if process is not None:
             process.kill()
             process.wait()
-            for stream in (process.stdin, process.stdout, self._words):
+            for stream in (process.stdin, process.stdout, self._stderr):
                 if stream is not None:
                     stream.close()
 
@@ -108,12 +108,12 @@ class ChildProcess:
         if self._process is not None and self._process.poll() is None:
             return
         self.close()  # one that died between two requests leaves its streams
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         main, limit = str(Path(__file__).with_name("child_main.py")), str(memory_allowed(self.memory_limit))
         # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
         command = [sys.executable, "-I", "-S", main, limit, str(self.service), *self.arguments]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._words, bufsize=0)
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
 
     def _greeting(self) -> str:
         self._start()
@@ -134,7 +134,7 @@ class ChildProcess:
                     try:
                         remaining = remaining[os.write(pipe, remaining) :]
                     except BrokenPipeError:
-                        raise self._death() from None
+                        raise self._exit_error() from None
 
     def _receive(self, timeout: float) -> Answer | None:
         """One frame; None for the one that ends the answers."""
@@ -145,7 +145,7 @@ class ChildProcess:
                 # No more than this frame: the next one may already be there.
                 chunk = os.read(pipe, min(_CHUNK, expected - len(received)))
                 if not chunk:
-                    raise self._death()
+                    raise self._exit_error()
                 received += chunk
                 if len(received) == HEADER.size:
                     text_size, data_size = HEADER.unpack(received)
@@ -169,13 +169,13 @@ class ChildProcess:
 
             yield pipe, wait
 
-    def _death(self) -> EndedError:
+    def _exit_error(self) -> EndedError:
         """Why a process ended that closed its pipes."""
         assert self._process is not None
-        assert self._words is not None
+        assert self._stderr is not None
         code = self._process.wait()
-        self._words.seek(max(0, self._words.seek(0, os.SEEK_END) - _WORDS))
-        words = self._words.read().decode("utf-8", "replace").strip()
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _WORDS))
+        words = self._stderr.read().decode("utf-8", "replace").strip()
         lines = words.splitlines()
         if without_memory(words) or code == _NOT_LOADED:
             limit = f"{memory_allowed(self.memory_limit) / 2**20:.0f} MiB"
@@ -185,5 +185,5 @@ class ChildProcess:
         # LLVM's reason, which a stack dump may follow; otherwise the last line, such as that of a Python traceback.
         reasons = [line for line in lines if "LLVM ERROR" in line or "Assertion" in line]
         reason = (reasons or lines[-1:] or [""])[0]
-        ending = {each.value: each.name for each in signal.Signals}.get(-code, f"exit {code}")
+        ending = {number.value: number.name for number in signal.Signals}.get(-code, f"exit {code}")
         return EndedError("killed" if ending == "SIGKILL" else "crash", reason.strip(), ending, words)

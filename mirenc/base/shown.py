@@ -57,8 +57,8 @@ def _cut_middle(text: str, width: int) -> str:
 
     if cell_len(text) <= width:
         return text
-    last = cell_len(text.rpartition("::")[2]) + 2 if "::" in text else 0
-    half, room = (width - 3) // 2, width - 3 - last
+    last_width = cell_len(text.rpartition("::")[2]) + 2 if "::" in text else 0
+    half, room = (width - 3) // 2, width - 3 - last_width
     start = set_cell_size(text, min(half, room) if room >= 0 else half)
     return f"{start}...{set_cell_size(text[::-1], width - 3 - cell_len(start))[::-1]}"
 
@@ -78,17 +78,17 @@ def _split_brackets(text: str) -> list[str]:
 
 def shorten_all(texts: Iterable[str], width: int = 60) -> dict[str, str]:
     """Each text and its `shorten`; of different texts that it makes equal, the second ends in " #2", and so on."""
-    short: dict[str, str] = {}
-    counts, used = Counter[str](), set[str]()
+    shortened: dict[str, str] = {}
+    counts, used_names = Counter[str](), set[str]()
     for text in dict.fromkeys(texts):
         name = base = shorten(text, width)
-        while name in used:
+        while name in used_names:
             counts[base] += 1
             mark = f" #{counts[base] + 1}"
             name = shorten(text, width - len(mark)) + mark
-        used.add(name)
-        short[text] = name
-    return short
+        used_names.add(name)
+        shortened[text] = name
+    return shortened
 
 
 def short_repr(self: Any) -> str:
