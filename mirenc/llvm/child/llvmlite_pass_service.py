@@ -28,7 +28,7 @@ _TABLE = {
 _METHODS = {
     Step(kind, name): f"add_{method or name.replace('-', '_')}_pass"
     for kind, names in _TABLE.items()
-    for name, _, method in (each.partition("=") for each in names.split())
+    for name, _, method in (entry.partition("=") for entry in names.split())
 }
 PASSES = tuple(_METHODS)
 """The passes that it has, and what each works on."""
@@ -121,10 +121,10 @@ def _method(step: Step) -> str:
     for kind in kinds:
         if Step(kind, step.text) in _METHODS:
             return _METHODS[Step(kind, step.text)]
-    if step.name in {known.name for known in PASSES} and step.name != step.text:
+    if step.name in {pass_step.name for pass_step in PASSES} and step.name != step.text:
         raise PassError(f"llvmlite's {step.name} takes no options; found {step.text!r}")
-    known = ", ".join(one.text for one in PASSES if one.kind in kinds)
-    raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3>, {known}")
+    names = ", ".join(candidate.text for candidate in PASSES if candidate.kind in kinds)
+    raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3>, {names}")
 
 
 def open_service(arguments: list[str]) -> LlvmlitePassService:

@@ -45,11 +45,11 @@ def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
     # context, always: the other order crashes.
     with contextlib.closing(llvm.create_context()) as context:
         if ir.startswith(BITCODE_MAGIC):
-            read = llvm.parse_bitcode(ir, context=context)
+            llvm_module = llvm.parse_bitcode(ir, context=context)
         else:
-            read = llvm.parse_assembly(decoded(ir), context=context)
+            llvm_module = llvm.parse_assembly(decoded(ir), context=context)
         del ir  # it may be large
-        with contextlib.closing(read) as module:
+        with contextlib.closing(llvm_module) as module:
             yield module
 
 
@@ -88,14 +88,14 @@ def _text_limit(most_text: int) -> Iterator[None]:
     limits = resource.getrlimit(resource.RLIMIT_AS)
     try:
         with open("/proc/self/statm", encoding="ascii") as pages:
-            most = int(pages.read().split()[0]) * resource.getpagesize() + 3 * most_text
+            max_memory = int(pages.read().split()[0]) * resource.getpagesize() + 3 * most_text
     except OSError:  # no Linux: the text is measured once it is there
         yield
         return
-    if limits[0] != resource.RLIM_INFINITY and limits[0] <= most:
+    if limits[0] != resource.RLIM_INFINITY and limits[0] <= max_memory:
         yield
         return
-    resource.setrlimit(resource.RLIMIT_AS, (most, limits[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (max_memory, limits[1]))
     os.write(2, PRINTING.encode() + b"\n")
     try:
         yield
@@ -116,7 +116,7 @@ def _demangler() -> Callable[[str], str]:
         function.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
         free.argtypes = [ctypes.c_void_p]
 
-        def demangled(mangled: str, function: Any = function, free: Any = free) -> str:
+        def demangle(mangled: str, function: Any = function, free: Any = free) -> str:
             pointer = function(mangled.encode("utf-8"), None, None, ctypes.byref(ctypes.c_int(0)))
             if not pointer:
                 return mangled
@@ -125,7 +125,7 @@ def _demangler() -> Callable[[str], str]:
             finally:
                 free(pointer)
 
-        return demangled
+        return demangle
     return str
 
 
@@ -146,7 +146,7 @@ class ParsingService:
                 status, text = "ok", "\n".join(map(self._demangle, names))
             else:
                 with self._may_be_incomplete(allowed=request["incomplete"]):
-                    status, text = self._canonical(holder, request["most_text"], request["passes"])
+                    status, text = self._canonicalise(holder, request["most_text"], request["passes"])
             yield {"status": status}, text.encode("utf-8", "surrogateescape")
         except MemoryError:
             yield {"status": "memory"}, b""
@@ -162,7 +162,7 @@ class ParsingService:
             if allowed:
                 self._llvm.set_option("", "-allow-incomplete-ir=false")
 
-    def _canonical(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
+    def _canonicalise(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
         """Status and the text of a module, after ``passes`` (`mirenc.llvm.passes.optimise.PASSES`) if there are any.
 
         The status is ``ok``; ``parse``, ``passes`` or ``verify``, at which LLVM refused it; or ``long``: the text has
@@ -188,11 +188,11 @@ class ParsingService:
 
     def _optimise(self, module: Any, speed: int, attributes: Sequence[str] = (), *, functions: bool = False) -> None:
         """Run the passes of a level, or with ``functions`` those that work on one function; attributes come first."""
-        defined = [function for function in module.functions if not function.is_declaration]
-        for function in defined:
+        definitions = [function for function in module.functions if not function.is_declaration]
+        for function in definitions:
             for attribute in attributes:
                 function.add_function_attribute(attribute)
-        run_level(self._llvm, module, self._machine(module.triple), speed, defined if functions else None)
+        run_level(self._llvm, module, self._machine(module.triple), speed, definitions if functions else None)
 
     def _machine(self, triple: str) -> Any:
         """Target machine of a triple; None, with which passes know no target, where llvmlite has none, as of SPIR.

@@ -75,8 +75,8 @@ class PassService:
             try:
                 figures, result = self.answer(bitcode, pipeline, request["codegen"], request["keep"])
                 yield {"status": "ok"} | figures, result
-            except RefusedError as refused:
-                yield {"status": refused.status, "problem": str(refused)}, b""
+            except RefusedError as refusal:
+                yield {"status": refusal.status, "problem": str(refusal)}, b""
             except MemoryError:
                 yield {"status": "memory", "problem": "out of memory"}, b""
 
@@ -98,6 +98,6 @@ class PassService:
                     self._sizes.clear()
                 # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
                 _, data = self.answer(optimised, "", codegen, "object")
-                weight = sums(elf_sections(data) if is_elf(data) else self.sections(data))
-                self._sizes[key] = {"instructions": self.instructions(module), **weight}
+                section_sizes = sums(elf_sections(data) if is_elf(data) else self.sections(data))
+                self._sizes[key] = {"instructions": self.instructions(module), **section_sizes}
             return {**self._sizes[key], "digest": digest}, optimised if keep else b""

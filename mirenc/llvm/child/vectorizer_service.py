@@ -43,7 +43,7 @@ class VectorizerService:
         """
         llvm, text = self._llvm, holder.pop().decode()
         for ending in request["endings"]:
-            before = os.fstat(2).st_size
+            offset = os.fstat(2).st_size
             module = llvm.parse_assembly(text + ending)
             if request["function"]:
                 blocks = module.get_function(request["function"]).blocks
@@ -52,12 +52,12 @@ class VectorizerService:
             options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
             builder = llvm.create_pass_builder(self._machine, options)
             builder.getModulePassManager().run(module, builder)
-            remarks = os.pread(2, os.fstat(2).st_size - before, before).decode("utf-8", "replace")
+            remarks = os.pread(2, os.fstat(2).st_size - offset, offset).decode("utf-8", "replace")
             choices = [tuple(map(int, match)) for match in _VECTORISED.findall(remarks)]
             choices += [(int(line), 1, int(count)) for line, count in _INTERLEAVED.findall(remarks)]
-            unrolled = [tuple(map(int, match)) for match in _UNROLLED.findall(remarks)]
+            unrolls = [tuple(map(int, match)) for match in _UNROLLED.findall(remarks)]
             assembly = self._machine.emit_assembly(module).encode() if request["function"] else b""
-            yield {"choices": choices, "unrolled": unrolled}, assembly
+            yield {"choices": choices, "unrolled": unrolls}, assembly
 
 
 def open_service(arguments: list[str]) -> VectorizerService:

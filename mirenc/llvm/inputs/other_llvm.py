@@ -35,11 +35,11 @@ def lower_by_other_llvm(
             continue
         command = [name, *arguments]
         try:
-            done = run_limited(command, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory_limit, data=ir)
+            result = run_limited(command, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory_limit, data=ir)
         except subprocess.TimeoutExpired:
             return None
         except OSError:
             continue
-        if done.code == 0 and done.output:
-            return done.output, name
+        if result.code == 0 and result.output:
+            return result.output, name
     return None
