@@ -123,7 +123,7 @@ def _repair_and_read(name: str, text: str, refusal: IRParseError, canonicalise: 
         if outcome is None or (outcome.text == text and outcome.incomplete <= incomplete):
             return None
         text, incomplete = outcome.text, incomplete or outcome.incomplete
-        repairs[outcome.what] = None
+        repairs[outcome.description] = None
         try:
             result = canonicalise(_encode(text), incomplete=incomplete)
         except IRParseError as error:

@@ -50,26 +50,26 @@ def strip_parameters(name: str) -> str:
             depth -= 1
     # `f(int)::x` is a variable of f: the text after the parameters belongs to the name.
     depths = itertools.accumulate((sign == "(") - (sign == ")") for sign in name[parameters:])
-    after = next((name[index:] for index, depth in enumerate(depths, parameters) if depth == 0), "")
-    if parameters <= 0 or " for " in name or "::" in after:
+    suffix = next((name[index:] for index, depth in enumerate(depths, parameters) if depth == 0), "")
+    if parameters <= 0 or " for " in name or "::" in suffix:
         return name
     return name[start:parameters].strip()
 
 
 def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None) -> dict[str, str]:
     """Symbol -> symbol as statements show it, both with ``@``, for those of a module's text that differ."""
-    shown: dict[str, str] = {}
+    display: dict[str, str] = {}
     for name in set(_NUMBERED.findall(text)):
-        shown["@" + name] = "@" + re.sub(r"\.[0-9][.0-9a-f]*$", "", name)
+        display["@" + name] = "@" + re.sub(r"\.[0-9][.0-9a-f]*$", "", name)
     if demangle is not None and "@_Z" in text:
         mangled = sorted(set(_MANGLED.findall(text)))
-        for name, plain in zip(mangled, demangle(mangled), strict=True):
-            if plain != name:
-                shown["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", plain))
+        for name, full_name in zip(mangled, demangle(mangled), strict=True):
+            if full_name != name:
+                display["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", full_name))
     # Arrays in local memory are globals in LLVM, but their names are local ones. LLVM prints globals before functions.
     arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])
     prefixes = tuple(f"@{function}." for function in DEFINED.findall(text)) if arrays else ()
-    return shown | {name: "%" for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)}
+    return display | {name: "%" for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)}
 
 
 def unescaped(text: str) -> str:
