@@ -119,7 +119,7 @@ class LibLLVMPassService(PassService):
                 raise RefusedError("pipeline", self._text(message, self._c.LLVMDisposeErrorMessage))
             yield module, machine
 
-    def finished(self, module: c_void_p, machine: int) -> bytes:
+    def write_bitcode(self, module: c_void_p, machine: int) -> bytes:
         if problem := self._verifier_message(module):
             raise RefusedError("broken", problem)
         return self._buffer_bytes(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
@@ -169,7 +169,7 @@ class LibLLVMPassService(PassService):
             yield part
             part = next_of(part)
 
-    def emitted(self, module: c_void_p, machine: int) -> bytes:
+    def emit_object(self, module: c_void_p, machine: int) -> bytes:
         self._write_init_arrays(module, machine)
         return self._object(module, machine)
 
@@ -220,7 +220,7 @@ class LibLLVMPassService(PassService):
             raise RefusedError("backend", self._errors[0])
         return data
 
-    def printed(self, module: c_void_p) -> bytes:
+    def print_text(self, module: c_void_p) -> bytes:
         return self._text(self._c.LLVMPrintModuleToString(module)).encode()
 
     def sections(self, data: bytes) -> list[Section]:

@@ -30,7 +30,7 @@ def version_of(llvm: Any) -> str:
     return ".".join(map(str, llvm.llvm_version_info))
 
 
-def decoded(text: bytes) -> str:
+def decode(text: bytes) -> str:
     """IR as text. Raw bytes are legal inside LLVM's quoted strings; the escaped spelling means the same."""
     try:
         return text.decode("utf-8")
@@ -39,7 +39,7 @@ def decoded(text: bytes) -> str:
 
 
 @contextlib.contextmanager
-def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
+def parse_module(llvm: Any, ir: bytes) -> Iterator[Any]:
     """A module of llvmlite's LLVM, from text or bitcode; RuntimeError or UnicodeError where it cannot be parsed."""
     # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
     # context, always: the other order crashes.
@@ -47,18 +47,18 @@ def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
         if ir.startswith(BITCODE_MAGIC):
             llvm_module = llvm.parse_bitcode(ir, context=context)
         else:
-            llvm_module = llvm.parse_assembly(decoded(ir), context=context)
+            llvm_module = llvm.parse_assembly(decode(ir), context=context)
         del ir  # it may be large
         with contextlib.closing(llvm_module) as module:
             yield module
 
 
-def printed(module: Any) -> str:
+def print_module(module: Any) -> str:
     """The print-out of a module of llvmlite's LLVM."""
     try:
         return str(module)
     except UnicodeDecodeError as error:  # LLVM prints the strings of attributes as they are
-        return decoded(error.object)
+        return decode(error.object)
 
 
 def run_level(llvm: Any, module: Any, machine: Any, speed: int, functions: Iterable[Any] | None = None) -> None:
@@ -170,19 +170,19 @@ class ParsingService:
         """
         status = "parse"
         try:
-            with parsed(self._llvm, holder.pop()) as module:
+            with parse_module(self._llvm, holder.pop()) as module:
                 if passes is not None:
                     status = "passes"
                     self._optimise(module, **passes)
                 status = "verify"
                 module.verify()
                 with _text_limit(most_text):
-                    text = printed(module)
+                    text = print_module(module)
                 return ("ok", text) if len(text) <= most_text else ("long", "")
         except LongTextError:
             return "long", ""
         except UnicodeDecodeError as error:  # LLVM's words quote a name as it is
-            return status, decoded(error.object)
+            return status, decode(error.object)
         except (RuntimeError, ValueError) as error:
             return status, str(error)
 

@@ -42,18 +42,18 @@ class PassService:
         """A module after a list of passes, and its target machine; RefusedError."""
         raise NotImplementedError
 
-    def finished(self, module: Any, machine: Any) -> bytes:
+    def write_bitcode(self, module: Any, machine: Any) -> bytes:
         """Bitcode of a module that has run, without names of locals; RefusedError where it is broken."""
         raise NotImplementedError
 
     def instructions(self, module: Any) -> int:
         raise NotImplementedError
 
-    def emitted(self, module: Any, machine: Any) -> bytes:
+    def emit_object(self, module: Any, machine: Any) -> bytes:
         """The object file of a module, which the backend changes; RefusedError."""
         raise NotImplementedError
 
-    def printed(self, module: Any) -> bytes:
+    def print_text(self, module: Any) -> bytes:
         """The text of a module."""
         raise NotImplementedError
 
@@ -87,10 +87,10 @@ class PassService:
         """
         with self.run(bitcode, pipeline, codegen) as (module, machine):
             if keep == "object":
-                return {}, self.emitted(module, machine)
+                return {}, self.emit_object(module, machine)
             if keep == "text":
-                return {}, self.printed(module)
-            optimised = self.finished(module, machine)
+                return {}, self.print_text(module)
+            optimised = self.write_bitcode(module, machine)
             digest = hashlib.sha256(optimised).hexdigest()
             key = (digest, codegen)
             if key not in self._sizes:

@@ -143,7 +143,7 @@ def _object_delay(ir: Path) -> float | None:
 
 
 def object_inputs(
-    folder: Path, ir: Iterable[Path], wanted: Callable[[Path], bool] = Path.is_file
+    folder: Path, ir: Iterable[Path], is_wanted: Callable[[Path], bool] = Path.is_file
 ) -> tuple[list[Input], int]:
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
@@ -153,7 +153,7 @@ def object_inputs(
     uncompressed = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
     ir_stems = {path.with_suffix("") for path in uncompressed}  # x of x.bc, x.o of x.o.bc
     ir_stems |= {path.parent / ".libs" / path.name for path in ir_stems}
-    candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
+    candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and is_wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     modules: list[tuple[Path, Part]] = []
     empty_count = 0

@@ -106,8 +106,8 @@ class _Symbol:
         number, punycode, length = self._take(rf"(?:s({_NUMBER}))?(u?)(0|[1-9]\d*)_?").groups()
         name = self._take(f".{{{length}}}")[0]
         if punycode:
-            head, _, tail = name.rpartition("_")
-            name = (f"{head}-{tail}" if head else tail).encode("ascii").decode("punycode")
+            prefix, _, tail = name.rpartition("_")
+            name = (f"{prefix}-{tail}" if prefix else tail).encode("ascii").decode("punycode")
         return name, 0 if number is None else _base_62(number) + 1
 
     def _reference(self, read: Callable[[], str]) -> str:

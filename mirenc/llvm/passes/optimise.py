@@ -86,7 +86,7 @@ def formed(
     missing = names.difference(DEFINED.findall(optimised))
     if not missing or not (deleted or missing == names):
         return FormedText(optimised, "")
-    deleted_text = with_bodies(run(only(text, missing), form), missing)
+    deleted_text = with_bodies(run(keep_bodies(text, missing), form), missing)
     if lost_names := missing.difference(DEFINED.findall(deleted_text)):
         raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost_names))} although other modules may use it")
     return FormedText(deleted_text, "") if missing == names else FormedText(optimised, deleted_text)
@@ -106,7 +106,7 @@ def _without_attributes(attributes: re.Pattern[str], group: str) -> str:
     return re.sub(r"= \{ \}$", '= { "none" }', attributes.sub("", group))
 
 
-def only(text: str, names: Collection[str]) -> str:
+def keep_bodies(text: str, names: Collection[str]) -> str:
     """Canonical text in which the functions called ``names`` alone have bodies, and are visible from outside.
 
     So no pass deletes them. Variables are made visible, too, since functions that write them are gone. Where an alias,
