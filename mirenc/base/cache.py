@@ -71,7 +71,7 @@ def cache_key(kind: str, content: str | bytes) -> bytes:
 
 
 def _checksum(key: bytes, data: bytes) -> bytes:
-    """A cache file may be damaged without SQLite noticing, and a wrong vector is worse than none."""
+    """Checksum of an entry: SQLite may not notice that a file is damaged, and a wrong vector is worse than none."""
     return hashlib.blake2b(key + data, digest_size=_CHECKSUM).digest()
 
 

@@ -64,7 +64,7 @@ class ChildProcess:
 
     def version(self) -> str:
         """The service's version; waits until it is loaded. Raises EndedError."""
-        with self._lock, self._in_step():
+        with self._lock, self._end_on_error():
             return self._greeting()
 
     def ask(self, request: dict[str, Any], data: bytes, timeout: float) -> list[Answer]:
@@ -74,7 +74,7 @@ class ChildProcess:
         time of the whole call was up (`mirenc.base.deadline.within`).
         """
         answers: list[Answer] = []
-        with self._lock, self._in_step():
+        with self._lock, self._end_on_error():
             try:
                 self._greeting()
                 self._send(request, data, timeout)
@@ -96,8 +96,8 @@ class ChildProcess:
                     stream.close()
 
     @contextlib.contextmanager
-    def _in_step(self) -> Iterator[None]:
-        """Around an exchange: an interrupted one ends the child, whose answers would be taken for the next one's."""
+    def _end_on_error(self) -> Iterator[None]:
+        """Context of an exchange: an error ends the child, whose answer would be taken for that of the next request."""
         try:
             yield
         except BaseException:
@@ -137,7 +137,7 @@ class ChildProcess:
                         raise self._exit_error() from None
 
     def _receive(self, timeout: float) -> Answer | None:
-        """One frame; None for the one that ends the answers."""
+        """The next frame, or None for the frame of zeros that ends the answers."""
         received, expected, text_size = bytearray(), HEADER.size, 0
         with self._pipe("stdout", selectors.EVENT_READ, timeout) as (pipe, wait):
             while len(received) < expected:
@@ -164,13 +164,13 @@ class ChildProcess:
 
             def wait() -> None:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    seconds_left()  # where there are none, the request is not to blame
+                    seconds_left()  # raises TimeUpError where the call's time is up: the request is not to blame
                     raise EndedError("timeout", f"not done within {limit:g} s")
 
             yield pipe, wait
 
     def _exit_error(self) -> EndedError:
-        """Why a process ended that closed its pipes."""
+        """The error for a process that closed its pipes: how it ended, and the reason that it printed."""
         assert self._process is not None
         assert self._stderr is not None
         code = self._process.wait()

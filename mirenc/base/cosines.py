@@ -47,7 +47,7 @@ def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
 
 
 def _nearest_of_block(queries: Float64, candidates: Float32, k: int) -> Nearest:
-    """`nearest` of one block of unit queries: the best so far and the next block of candidates, again and again."""
+    """`nearest` of one block of unit queries: each block of candidates is merged with the best rows so far."""
     rows, cosines = np.zeros((len(queries), 0), dtype=np.int64), np.zeros((len(queries), 0), dtype=np.float32)
     for first in range(0, len(candidates), _CANDIDATES):
         block = _unit(candidates[first : first + _CANDIDATES], first)

@@ -83,7 +83,7 @@ def run_limited(
 
             try:
                 with ended_by_call(end):
-                    seconds_left()  # whoever left the call before that ended nothing of this
+                    seconds_left()  # raises where the call was left before `end` was registered
                     process.wait(limit)
             except BaseException as error:
                 end()

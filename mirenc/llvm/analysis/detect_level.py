@@ -94,7 +94,7 @@ def _attributes(text: str) -> list[AbstractSet[str]]:
 
 
 def _function_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> list[Level | None]:
-    """Level that each function with a body shows by itself; None if unknown."""
+    """Level that each function with a body shows by its own attributes and variables; None if unknown."""
     functions = _functions_with_promotable_variables(module)
     bodies = [row for row, header in enumerate(module.headers) if not header.is_declaration]
     stated = map(_stated_level, attributes)
@@ -210,7 +210,7 @@ def _has_decided_branch(module: IRModule) -> bool:
     has_constant[np.repeat(np.arange(len(count)), count)[arrays.operand_kind == OperandKind.CONSTANT]] = True
 
     def users_of(is_decided: Bool, opcodes: tuple[str, ...]) -> Int64:
-        """Instructions among ``rows``, of some opcodes, whose first operand is ``decided`` and in the same block."""
+        """Instructions among ``rows``, of some opcodes, whose first operand ``is_decided`` and in the same block."""
         users = rows[_form_values(module, lambda form: form.opcode in opcodes)[rows] & (count[rows] > 1)]
         users = users[arrays.operand_kind[first[users]] == OperandKind.INSTRUCTION]
         operand = arrays.operand_ref[first[users]]

@@ -149,7 +149,7 @@ class _Names:
 
     def _resolve(self, text: str) -> _Text:
         """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""
-        functions: dict[str, int] = {}  # and the number by which the text calls each
+        functions: dict[str, int] = {}  # function -> its number in this text
         variables: dict[str, None] = {}
 
         def refer(name: str) -> str:

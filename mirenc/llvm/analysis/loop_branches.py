@@ -19,10 +19,10 @@ _ROUNDING = 1e-9
 
 
 class Taken(NamedTuple):
-    """Of a loop whose branches all have weights."""
+    """What `taken_branches` says of a loop whose branches all have weights."""
 
-    share: float  # of the instructions in blocks that not every iteration runs, those that one runs
-    rarer: float  # times that an iteration takes another than the most frequent way of a branch
+    share: float  # of the instructions in conditional blocks, the part that a mean iteration runs
+    rarer: float  # how often a mean iteration leaves a branch by another way than its most frequent one
 
 
 def taken_branches(

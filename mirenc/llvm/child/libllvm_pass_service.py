@@ -146,7 +146,7 @@ class LibLLVMPassService(PassService):
             self._c.LLVMContextDispose(context)
 
     def _verifier_message(self, module: c_void_p) -> str:
-        """What the verifier says against a module; "" where it says nothing."""
+        """The verifier's words where it refuses a module; "" where it accepts it."""
         problem = c_char_p()
         is_broken = self._c.LLVMVerifyModule(module, _RETURN_STATUS, byref(problem))
         words = self._message(problem)
@@ -256,11 +256,11 @@ class LibLLVMPassService(PassService):
             self._errors.append(self._text(self._c.LLVMGetDiagInfoDescription(info)))
 
     def _message(self, message: c_char_p) -> str:
-        """Text of a message that LLVM may have left."""
+        """Text of an error message of LLVM's, which is then freed; "" where it left none."""
         return self._text(ctypes.cast(message, c_void_p).value).strip() if message else ""
 
     def _text(self, pointer: int | None, dispose: Any = None) -> str:
-        """LLVM's text, which is given back to it."""
+        """A copy of LLVM's text, which is then freed by ``dispose``, or LLVMDisposeMessage."""
         text = ctypes.string_at(pointer or 0).decode("utf-8", "replace")
         (dispose or self._c.LLVMDisposeMessage)(pointer)
         return text

@@ -62,7 +62,7 @@ def print_module(module: Any) -> str:
 
 
 def run_level(llvm: Any, module: Any, machine: Any, speed: int, functions: Iterable[Any] | None = None) -> None:
-    """Run ``default<O1>`` to ``default<O3>`` as LLVM reads it, or on some functions what simplifies one by itself."""
+    """Run ``default<O1>`` to ``default<O3>``, or on some functions the level's passes that simplify a single one."""
     options = llvm.create_pipeline_tuning_options(speed_level=speed)
     options.loop_vectorization = options.slp_vectorization = speed >= 2  # both vectorisers from O2 on
     builder = llvm.create_pass_builder(machine, options)

@@ -165,7 +165,7 @@ def _parse_json(text: str) -> Any:
 
 
 def _read_entry(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
-    """Raises KeyError, TypeError or ValueError: an entry that is none."""
+    """The command of an entry. Raises KeyError, TypeError or ValueError: the entry is not a command."""
     directory = Path(os.path.normpath(folder / entry["directory"]))
     file = Path(os.path.normpath(directory / entry["file"]))
     command = Command(directory, file, languages.get(file.suffix, ""))
@@ -352,7 +352,7 @@ def _language(option: str, value: str) -> str:
 
 
 def _without_precompiled(flag: Flag, directory: Path) -> Flag:
-    """-include FILE without the look at FILE.gch, which older clangs refuse where gcc wrote it."""
+    """A flag; of -include FILE one that ignores FILE.gch, which older clangs refuse where gcc wrote it."""
     file = directory / flag[-1]
     if flag[0] in _INCLUDES and any(Path(f"{file}{suffix}").exists() for suffix in PRECOMPILED):
         return "-Xclang", "-include", "-Xclang", flag[-1]

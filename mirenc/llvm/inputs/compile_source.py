@@ -64,7 +64,7 @@ def _give_zig_a_cache() -> None:
 
 
 def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
-    """The command of `find_compiler` that writes IR as a clang does; raises as that."""
+    """The command of `find_compiler`, with flags by which zig writes IR as a clang does; raises as `find_compiler`."""
     command = find_compiler(language, compiler, oldest=oldest)
     # zig cc adds a sanitizer of its own, and compiles for this machine's processor, clang for any of the architecture.
     return [*command, "-fno-sanitize=undefined", "-mcpu=baseline"] if "ziglang" in command else command

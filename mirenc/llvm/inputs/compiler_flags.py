@@ -104,7 +104,7 @@ def words_of(flags: Iterable[Flag]) -> list[str]:
 
 # -- which of them a compiler refuses ----------------------------------------------------------------------------
 def without_preprocessor(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The flags that a compiler may refuse."""
+    """The flags without those of the preprocessor: what a compiler may refuse."""
     return tuple(flag for flag in flags if not _PREPROCESSOR.match(option_of(flag)))
 
 

@@ -320,7 +320,7 @@ def _elf(file: _Window) -> _Sections:
 
 
 def _section_name(data: bytes, start: int) -> bytes:
-    """The bytes up to a NUL, as many as a name in `_SECTIONS` can have."""
+    """The name of a section, up to a NUL, or as many bytes as a name in `_SECTIONS` can have."""
     return data[start : start + 32].partition(b"\0")[0]
 
 

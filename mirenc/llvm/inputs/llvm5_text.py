@@ -69,7 +69,7 @@ def _subtraction(negation: re.Match[str]) -> str:
 
 
 class _Function:
-    """Lines of a function, and which of them define and use each local name; edits take effect in `edited`."""
+    """Lines of a function, and which of them define and use each local name; edits take effect in `apply_edits`."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -231,5 +231,5 @@ def _remainders(function: _Function) -> None:
 
 
 def _new(name: str) -> str:
-    """A local name that LLVM does not give."""
+    """A local name made of another one, such as LLVM never gives."""
     return f"%mirenc.{name[1:].strip(chr(34))}"

@@ -22,8 +22,8 @@ def blanked(source: str) -> str:
 def with_pragmas(text: str, pragmas: Mapping[int, str]) -> tuple[str, dict[int, str]]:
     """Write a line before some loops, indented as they are and with their line ends.
 
-    ``wanted`` is the line on which a loop begins, from 1 -> the line to write before it. Returns the text, and for each
-    loop that was left alone, why.
+    ``pragmas`` is the line on which a loop begins, from 1 -> the line to write before it. Returns the text, and the
+    reason for each loop that was left alone.
     """
     code, lines = blanked(text).split("\n"), text.split("\n")
     reasons: dict[int, str] = {}
@@ -42,7 +42,7 @@ def with_pragmas(text: str, pragmas: Mapping[int, str]) -> tuple[str, dict[int, 
 
 
 def _obstacle(code: list[str], row: int) -> str:
-    """Why nothing can be written before a line; "" if it can."""
+    """The reason why no pragma can be written before a line; "" if one can."""
     line = code[row]
     if line.lstrip().startswith("#") or (row and code[row - 1].rstrip().endswith("\\")):
         return "it is in a macro"

@@ -148,7 +148,7 @@ def object_inputs(
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
     Taken once: an object and its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), ``x.o`` and libtool's ``.libs/x.o``, and an
-    object and its copy in an archive. Only files that are ``wanted`` are opened.
+    object and its copy in an archive. Only files that ``is_wanted`` accepts are opened.
     """
     uncompressed = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
     ir_stems = {path.with_suffix("") for path in uncompressed}  # x of x.bc, x.o of x.o.bc

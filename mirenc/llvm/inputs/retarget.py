@@ -92,7 +92,7 @@ def _rewrite(text: str) -> str:
 
 
 def _fold_constant_casts(text: str) -> str:
-    """``addrspacecast (ptr @x to ptr)`` is ``@x``."""
+    """Text with ``@x`` in place of ``addrspacecast (ptr @x to ptr)``."""
     mark = "addrspacecast ("
     while (first := text.find(mark)) >= 0:
         end = balanced(text, first + len(mark) - 1)
@@ -145,7 +145,7 @@ def _mangle(name: str) -> str:
 
 
 def _merge_declarations(text: str) -> str:
-    """Overloads that differed by address space alone are one function now."""
+    """Text without repeated declarations: overloads that differed by address space alone are one function now."""
     declared_names: set[str] = set()
 
     def keep_first(match: re.Match[str]) -> str:

@@ -75,7 +75,7 @@ def _legacy_sign(match: re.Match[str]) -> str:
 
 
 class _Symbol:
-    """Reader of one v0 name, without its ``_R``; what is none raises as `rust_name` catches."""
+    """Reader of one v0 name, given without its ``_R``. Raises what `rust_name` catches: the text is no such name."""
 
     def __init__(self, text: str) -> None:
         self.text, self.position = text, 0
@@ -102,7 +102,7 @@ class _Symbol:
         return items
 
     def _identifier(self) -> tuple[str, int]:
-        """A name, and which of several of that name it is."""
+        """A name, and its number among several of that name; 0 for the first."""
         number, punycode, length = self._take(rf"(?:s({_NUMBER}))?(u?)(0|[1-9]\d*)_?").groups()
         name = self._take(f".{{{length}}}")[0]
         if punycode:
@@ -111,7 +111,7 @@ class _Symbol:
         return name, 0 if number is None else _base_62(number) + 1
 
     def _reference(self, read: Callable[[], str]) -> str:
-        """What stands where a back reference points."""
+        """What ``read`` gives where a back reference points. Raises ValueError: it points forwards."""
         begin, target = self.position - 1, _base_62(self._take(_NUMBER)[0])
         if target >= begin:
             raise ValueError(self.text)
@@ -186,7 +186,7 @@ class _Symbol:
 
 
 def _base_62(number: str) -> int:
-    """Digits closed by ``_``, which alone is 0; ``0_`` is 1."""
+    """Value of a number of base 62 that ``_`` closes: ``_`` alone is 0, ``0_`` is 1."""
     value = 0
     for digit in number[:-1]:
         value = 62 * value + _DIGITS.index(digit)

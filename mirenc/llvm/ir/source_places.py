@@ -44,7 +44,7 @@ class Places:
         self._nodes = metadata_nodes(module.annotated)
         self._places: dict[str, Place] = {"": NOWHERE}  # by number of the DILocation
         self._files: dict[str, str] = {}  # by that of the scope
-        self._names: dict[tuple[str, str], str] = {}  # by what `_named` has
+        self._names: dict[tuple[str, str], str] = {}  # by `_file_and_folder`
         if language_of(module.name) and (unit := _UNIT.search(module.annotated)):
             # A source that mirenc compiled, perhaps with flags that map its folder to another.
             self._names[self._file_and_folder(unit[1])] = module.name

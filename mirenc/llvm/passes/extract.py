@@ -50,11 +50,11 @@ class _Entry:
 
     @cached_property
     def declaration(self) -> "_Entry":
-        """The same, where only its existence counts."""
+        """The entry as a declaration, for modules in which only its existence counts."""
         return _Entry(self.number, self.name, _declaration(self.source), "")
 
     def entry_for(self, function: str) -> "_Entry":
-        """How the module of a function has it."""
+        """The entry as the module of a function has it: itself, or its declaration."""
         if self.name[0] != "@" or self.name == function or self.source.startswith("declare"):
             return self
         variable = _VARIABLE.match(self.source)
@@ -136,7 +136,7 @@ def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:
 
 
 def _detach(source: str) -> str:
-    """An entry without what ties it to other modules."""
+    """Text of an entry without linkage and comdat, which tie it to other modules."""
     line, *body = source.split("\n", 1)
     if source.startswith("define "):
         line = _without_linkage(line)

@@ -84,7 +84,7 @@ def _loop_code(remarks: dict[str, Any], loops: list[Loop], line: int) -> LoopCod
     unroll_factors = [factor for place, factor in remarks["unrolled"] if place == line]
 
     def innermost(name: str) -> Loop | None:
-        """Of several versions, one that is in most loops."""
+        """The version of a loop that is nested most deeply; None if there is none."""
         versions = [loop for loop in loops if loop.name.startswith(name) and not _REMAINDER.match(loop.name)]
         return max(versions, key=lambda loop: loop.depth, default=None)
 

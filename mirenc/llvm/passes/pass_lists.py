@@ -93,7 +93,7 @@ def steps(passes: Iterable[PassNode], kind: str = "module") -> Iterator[Step]:
 
 
 def _parse_passes(text: str, position: int) -> tuple[tuple[PassNode, ...], int]:
-    """Passes up to the bracket that closes them, or to the end, and the place of that."""
+    """Passes up to the bracket that closes them, or up to the end of the text, and the position there."""
     passes = []
     while True:
         if (match := _PASS.match(text, position)) is None:

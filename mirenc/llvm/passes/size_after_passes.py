@@ -71,7 +71,7 @@ class EngineLimits(TypedDict, total=False):
 class Engine:
     """Runs lists of passes in a child process; `mirenc.llvm.passes.find_llvm` has those there are.
 
-    One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
+    An engine is one process with one module at a time: for two at once make two. A closed one starts again when asked.
     ``service`` and its ``arguments`` are what the child loads, ``kind`` says how LLVM is reached, ``advice`` what to
     type where it cannot be started.
     """

@@ -120,7 +120,7 @@ def _without_metadata(line: str) -> str:
 
 
 def with_hint(text: str, hint: Sequence[str], first_free: int, *, excluded_node: int = -1) -> str:
-    """A text of `marked` with a hint on all loops but node ``but``; the hint's nodes are numbered from ``free`` on."""
+    """Text of `marked` with a hint on all loops but ``excluded_node``; the hint's nodes begin at ``first_free``."""
     references = "".join(f", !{first_free + number}" for number in range(len(hint)))
     text = _OWN_NODE.sub(lambda match: "" if int(match[1]) == excluded_node else f"{match[0][:-1]}{references}}}", text)
     return text + "".join(f"!{first_free + number} = {node}\n" for number, node in enumerate(hint))

@@ -106,7 +106,7 @@ def compile_programs(
 def compile_chunk(
     pool: ThreadPoolExecutor, chunk: Sequence[Program], folder: IRFolder, limits: Limits
 ) -> Iterator[tuple[Program, list[IRRecord]]]:
-    """Compile some programs side by side and store the results in their order: each program with what was tried now."""
+    """Compile programs side by side, store the results in their order, and yield each program with its new records."""
     # Looked up before any of them runs: what is tried must not depend on which compiler is done first.
     records = [
         {level: folder.get((program.project, program.file, level)) for level in program.commands} for program in chunk

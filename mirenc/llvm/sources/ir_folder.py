@@ -110,7 +110,7 @@ class IRFolder:
         return [record for record in self.records() if record.status == "ok"]
 
     def add(self, record: IRRecord, ir: bytes | None = None) -> IRRecord:
-        """Store one result, and its IR if that is new; gives the record as stored: else ``ok`` is a ``duplicate``."""
+        """Store one result, and its IR if that is new. Returns the stored record: ``duplicate`` for other IR."""
         if record.status == "ok" and record.sha256_of_ir in self._hashes:
             record = dataclasses.replace(record, status="duplicate")
         if record.status == "ok" and ir is not None:
