@@ -22,7 +22,7 @@ from mirenc.base.deadline import seconds_left
 from mirenc.base.run_program import LONGEST_TIMEOUT, memory_allowed, without_memory
 
 Answer = tuple[dict[str, Any], memoryview]
-_START = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
+_START_SECONDS = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
 _CHUNK = 1 << 20  # bytes read at once
 _WORDS = 1 << 14  # bytes of a child's last words that are read
 _NOT_LOADED = 127  # the loader's exit code: no memory even for a shared library
@@ -118,7 +118,7 @@ class ChildProcess:
     def _greeting(self) -> str:
         self._start()
         if not self._version:
-            greeting = self._receive(_START)
+            greeting = self._receive(_START_SECONDS)
             assert greeting is not None
             self._version = greeting[0]["version"]
         return self._version

@@ -14,8 +14,8 @@ from typing import Any
 
 LOG = "MIRENC_LOG"
 """Environment variable: the file to which tracebacks of unexpected errors are appended."""
-_NEAR = 0.68  # ratio of `difflib`: above that of code_size and block_size, below that of vectorizer and vectorization
-_MOST = 2  # names that are proposed for their words
+_CUTOFF = 0.68  # ratio of `difflib`: above that of code_size and block_size, below that of vectorizer and vectorization
+_MOST_NAMES = 2  # names that are proposed for their words
 
 
 class MirencError(Exception):
@@ -175,13 +175,13 @@ def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
     """
     import difflib
 
-    matches = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
+    matches = difflib.get_close_matches(name, known, n=1, cutoff=_CUTOFF)
     if not matches:
         texts = known if isinstance(known, Mapping) else dict.fromkeys(known, "")
         shared = {candidate: len(_words(name) & _words(f"{candidate} {text}")) for candidate, text in texts.items()}
         highest = max(shared.values(), default=0)
         matches = [candidate for candidate, count in shared.items() if count == highest > 0]
-    return f"did you mean {' or '.join(map(repr, matches))}?" if 0 < len(matches) <= _MOST else ""
+    return f"did you mean {' or '.join(map(repr, matches))}?" if 0 < len(matches) <= _MOST_NAMES else ""
 
 
 def unknown(what: str, name: str, known: Iterable[str] | Mapping[str, str], advice: str = "") -> str:

@@ -9,7 +9,7 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
-_FIELD, _WHOLE = 80, 400  # characters: five lines of a terminal
+_FIELD_WIDTH, _REPR_WIDTH = 80, 400  # characters: five lines of a terminal
 _BRACKET = re.compile(r"operator *(?:\(\)|[-<=>]+)|->|[<>()]")  # operators and arrows open and close nothing
 
 
@@ -18,7 +18,7 @@ class _Short(reprlib.Repr):
 
     def __init__(self) -> None:
         super().__init__()
-        self.maxstring = self.maxother = _FIELD
+        self.maxstring = self.maxother = _FIELD_WIDTH
         self.maxlist = self.maxtuple = self.maxdict = 3
         self.maxlevel = 2
 
@@ -96,7 +96,7 @@ def short_repr(self: Any) -> str:
     names = self._fields if hasattr(self, "_fields") else [field.name for field in fields(self) if field.repr]
     names = sorted(names, key=lambda name: name not in type(self).__annotations__)  # inherited fields last
     values = ", ".join(f"{name}={_SHORT.repr(getattr(self, name))}" for name in names)
-    return f"{type(self).__name__}({values if len(values) < _WHOLE else f'{values[:_WHOLE]}...'})"
+    return f"{type(self).__name__}({values if len(values) < _REPR_WIDTH else f'{values[:_REPR_WIDTH]}...'})"
 
 
 def html_table(rows: Iterable[Sequence[str]], note: str = "") -> str:

@@ -35,8 +35,8 @@ Level: TypeAlias = Literal["O0", "O1", "O2", "Os"]
 """``O2`` is -O2 or -O3, ``Os`` is -Os or -Oz."""
 
 LEVEL_WORDS = {"O0": "before optimisation", "O1": "at -O1", "O2": "at -O2 or -O3", "Os": "at -Os or -Oz"}
-_FOR_SIZE = frozenset({"optsize", "minsize"})
-_BY_OPTIMISERS = frozenset({"nofree", "nosync"})
+_SIZE_ATTRIBUTES = frozenset({"optsize", "minsize"})
+_PASS_ATTRIBUTES = frozenset({"nofree", "nosync"})
 # Written by optimisers, except the last, which front ends write from -O1 on.
 _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifetime.start")
 # The attribute group of a function is printed behind its arguments and the attributes of its address.
@@ -103,7 +103,7 @@ def _function_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -
 
 def _stated_level(attributes: AbstractSet[str]) -> Level | None:
     """Level that a function's attributes state; None if they state none."""
-    return "Os" if attributes & _FOR_SIZE else "O0" if "optnone" in attributes else None
+    return "Os" if attributes & _SIZE_ATTRIBUTES else "O0" if "optnone" in attributes else None
 
 
 def _module_level(module: IRModule, attributes: Sequence[AbstractSet[str]], levels: Sequence[Level | None]) -> Level:
@@ -111,7 +111,7 @@ def _module_level(module: IRModule, attributes: Sequence[AbstractSet[str]], leve
     for level in ("Os", "O0"):
         if 2 * levels.count(level) > len(levels):
             return level
-    if not any(sign in module.text for sign in _SIGNS) and not any(words & _BY_OPTIMISERS for words in attributes):
+    if not any(sign in module.text for sign in _SIGNS) and not any(words & _PASS_ATTRIBUTES for words in attributes):
         return "O0"
     if (may_unroll := _loops_may_unroll(module.text)) is not None:
         return "O2" if may_unroll else "O1"

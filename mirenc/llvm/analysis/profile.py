@@ -19,7 +19,7 @@ from mirenc.llvm.ir.module import IRModule
 
 PROFILED = '!"function_entry_count", '
 """Text in a module with a profile; weights alone may come from ``__builtin_expect``."""
-_COUNTED = re.compile(r"define .* !prof !(\d+) .*\{$")
+_COUNTED_HEADER = re.compile(r"define .* !prof !(\d+) .*\{$")
 _ENTRY_COUNTS = re.compile(r'^!(\d+) = !\{!"function_entry_count", i64 (\d+)', re.MULTILINE)  # -1: LLVM does not know
 _WEIGHT = re.compile(r"\bi\d+ (-?\d+)")
 _MIN_SHARE = 1e-9  # share of an edge that was never taken: with 0, flow might never leave a loop
@@ -41,7 +41,7 @@ def profiled_flow(module: IRModule) -> Flow | None:
     shares, known = profiled_shares(module)
     counts, lines = dict(_ENTRY_COUNTS.findall(module.annotated)), annotated_lines(module)
     lines_of = {function.index: lines[function.header.line] for function in module.defined_functions}
-    matches = {number: _COUNTED.match(line) for number, line in lines_of.items()}
+    matches = {number: _COUNTED_HEADER.match(line) for number, line in lines_of.items()}
     entry_counts = {number: int(counts.get(match[1], 0)) for number, match in matches.items() if match}
     return solve_flow(module, shares, known, entry_counts)
 

@@ -27,7 +27,7 @@ _AVAILABLE_EXTERNALLY, _PRIVATE = 1, 9  # LLVMLinkage
 _LAST = 65535  # the priority of constructors and destructors without one
 # A pass that takes away what it works on, such as a loop, leaves nothing to print: it is told as invalidated. So are
 # the managers around it, whose names are no words, and adaptors.
-_CHANGED = re.compile(
+_CHANGED_PASS = re.compile(
     rb"^\*\*\* IR (?:Dump After (\S+) on [^\n]*(?<! omitted because no change)|Pass ([\w-]+) invalidated) \*\*\*$",
     re.MULTILINE,
 )
@@ -282,7 +282,7 @@ class ChangedPassesService(LibLLVMPassService):
             if not size:
                 return {"changed": []}, b""
             with mmap.mmap(2, size, access=mmap.ACCESS_READ) as output:
-                names = {(changed or invalidated).decode() for changed, invalidated in _CHANGED.findall(output)}
+                names = {(changed or invalidated).decode() for changed, invalidated in _CHANGED_PASS.findall(output)}
         return {"changed": sorted(name.removesuffix("Pass") for name in names if not name.endswith(_WRAPPERS))}, b""
 
 

@@ -14,11 +14,11 @@ from mirenc.llvm.child.parsing_service import llvmlite, version_of
 
 LOOP = "mirenc.loop"
 _PLACE = r"^remark: [^\n]*?:(\d+):\d+: "
-_VECTORISED = re.compile(
+_VECTORISE_REMARK = re.compile(
     _PLACE + r"vectorized loop \(vectorization width: (\d+), interleaved count: (\d+)\)", re.MULTILINE
 )
-_INTERLEAVED = re.compile(_PLACE + r"interleaved loop \(interleaved count: (\d+)\)", re.MULTILINE)
-_UNROLLED = re.compile(_PLACE + r"unrolled loop by a factor of (\d+)", re.MULTILINE)
+_INTERLEAVE_REMARK = re.compile(_PLACE + r"interleaved loop \(interleaved count: (\d+)\)", re.MULTILINE)
+_UNROLL_REMARK = re.compile(_PLACE + r"unrolled loop by a factor of (\d+)", re.MULTILINE)
 
 
 class VectorizerService:
@@ -53,9 +53,9 @@ class VectorizerService:
             builder = llvm.create_pass_builder(self._machine, options)
             builder.getModulePassManager().run(module, builder)
             remarks = os.pread(2, os.fstat(2).st_size - offset, offset).decode("utf-8", "replace")
-            choices = [tuple(map(int, match)) for match in _VECTORISED.findall(remarks)]
-            choices += [(int(line), 1, int(count)) for line, count in _INTERLEAVED.findall(remarks)]
-            unrolls = [tuple(map(int, match)) for match in _UNROLLED.findall(remarks)]
+            choices = [tuple(map(int, match)) for match in _VECTORISE_REMARK.findall(remarks)]
+            choices += [(int(line), 1, int(count)) for line, count in _INTERLEAVE_REMARK.findall(remarks)]
+            unrolls = [tuple(map(int, match)) for match in _UNROLL_REMARK.findall(remarks)]
             assembly = self._machine.emit_assembly(module).encode() if request["function"] else b""
             yield {"choices": choices, "unrolled": unrolls}, assembly
 

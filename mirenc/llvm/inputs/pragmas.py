@@ -6,12 +6,12 @@ from collections.abc import Mapping
 # What is no code: comments, strings and characters. A line that ends with a backslash goes on.
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
-_BEGINS = re.compile(r"\s*(?:for|while|do)\b")
+_LOOP_START = re.compile(r"\s*(?:for|while|do)\b")
 _LOOP_PRAGMA = re.compile(
     r"\s*#\s*pragma\s+(?:clang\s+loop|(?:GCC\s+)?(?:no)?unroll|GCC\s+ivdep|omp|unroll_and_jam)\b|.*\b_Pragma\b"
 )
-_UNWRITTEN = "no loop is written on it; it is in a macro, or a function that calls itself"
-_RENUMBERED = re.compile(r"^\s*#\s*(?:line\s+)?\d", re.MULTILINE)
+_MACRO_REASON = "no loop is written on it; it is in a macro, or a function that calls itself"
+_LINE_DIRECTIVE = re.compile(r"^\s*#\s*(?:line\s+)?\d", re.MULTILINE)
 
 
 def blanked(source: str) -> str:
@@ -27,7 +27,7 @@ def with_pragmas(text: str, pragmas: Mapping[int, str]) -> tuple[str, dict[int, 
     """
     code, lines = blanked(text).split("\n"), text.split("\n")
     reasons: dict[int, str] = {}
-    if _RENUMBERED.search(text):
+    if _LINE_DIRECTIVE.search(text):
         return text, dict.fromkeys(pragmas, "the file has #line, so its lines are not those that the compiler names")
     for number in sorted(pragmas, reverse=True):
         reason = "the file has no such line" if not 1 <= number <= len(lines) else _obstacle(code, number - 1)
@@ -51,6 +51,6 @@ def _obstacle(code: list[str], row: int) -> str:
     previous_line = next((line for line in reversed(code[:row]) if line.strip()), "")
     if _LOOP_PRAGMA.match(previous_line) or "_Pragma" in line:
         return "it has a pragma already"
-    if not _BEGINS.match(line):
-        return "something stands before it on its line" if _LOOP.search(line) else _UNWRITTEN
+    if not _LOOP_START.match(line):
+        return "something stands before it on its line" if _LOOP.search(line) else _MACRO_REASON
     return ""

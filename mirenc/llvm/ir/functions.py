@@ -27,8 +27,8 @@ _WORK_ITEM = re.compile(
 # Strings and names, which are no attributes.
 _NAMES = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
 
-_MERGED = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # the linker keeps one copy, as of C++ templates
-_LINKAGE = "|".join((*_MERGED, "available_externally", "private", "internal"))
+_MERGED_LINKAGES = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # the linker keeps one copy, as of C++ templates
+_LINKAGE = "|".join((*_MERGED_LINKAGES, "available_externally", "private", "internal"))
 _DEFINITION = re.compile(rf"^define (?:({_LINKAGE}) )?[^\n]*?@({NAME})\(", re.MULTILINE)
 
 
@@ -111,7 +111,7 @@ class Linker:
 
     def add(self, linkages: Mapping[str, str], names: Collection[str]) -> list[str]:
         """Names of the next module's functions that are kept; ``linkages`` is `linkages_of` that module."""
-        kept_names = [name for name in names if name not in self._shared or linkages.get(name) not in _MERGED]
+        kept_names = [name for name in names if name not in self._shared or linkages.get(name) not in _MERGED_LINKAGES]
         self.copies += len(names) - len(kept_names)
-        self._shared |= {name for name in kept_names if linkages.get(name) in _MERGED}
+        self._shared |= {name for name in kept_names if linkages.get(name) in _MERGED_LINKAGES}
         return kept_names

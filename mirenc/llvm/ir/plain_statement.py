@@ -15,7 +15,7 @@ Spelling = Literal["written", "hidden", "plain", "unnamed"]
 
 _DEFINITION = re.compile(r'(%(?:"[^"]*"|[-a-zA-Z$._0-9]+)) = type (.+)', re.DOTALL)
 _INTEGER = re.compile(r"i(\d+)")
-_REPEATED = re.compile(r"([\[<])(\d+) x (.+)[\]>]", re.DOTALL)
+_ARRAY_TYPE = re.compile(r"([\[<])(\d+) x (.+)[\]>]", re.DOTALL)
 _WORD = re.compile(r'"[^"]*"|[\[{<(]|[\]}>)]|,|[^\[{<(\]}>),"]+')
 _POINTER = 8
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "x86_fp80": 16, "fp128": 16, "ppc_fp128": 16}
@@ -69,7 +69,7 @@ class Layout:
     def array_type(self, type_text: str) -> re.Match[str] | None:
         """An array or vector type as opening bracket, count, and type of the elements; None for any other type."""
         text = self._definitions.get(type_text, type_text)
-        return _REPEATED.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
+        return _ARRAY_TYPE.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
 
     def _fields(self, type_text: str) -> list[str] | None:
         """Types of a struct's fields; None for any other type."""

@@ -9,7 +9,7 @@ _DEBUG_NODE = re.compile(r"(!\d+) = (?:distinct )?!(?:DI\w+|GenericDINode)\(")
 _DEBUG_LINE = re.compile(rf"^(?:{_DEBUG_NODE.pattern}|!llvm\.dbg\.cu = ).*$", re.MULTILINE)
 _RECORD = re.compile(r"^[ \t]*#dbg_\w+\(.*$", re.MULTILINE)
 _NODE = re.compile(r"^!\d+ = .*$", re.MULTILINE)
-_OF_GLOBAL = re.compile(r"^(@.*), !dbg !\d+", re.MULTILINE)
+_GLOBAL_ATTACHMENT = re.compile(r"^(@.*), !dbg !\d+", re.MULTILINE)
 _REFERENCE = re.compile(r"!\d+\b")
 _UNDEFINED = re.compile(r"use of undefined (value|metadata|comdat) '([@!$][^\n]*)'")
 _NAMED_NODE = re.compile(r"^(![a-zA-Z][\w.]*) = !\{(.*)\}$", re.MULTILINE)
@@ -153,7 +153,7 @@ def _without_modifier(text: str, line: str, start: int) -> Repair | None:
 def without_debug_information(text: str) -> str:
     """Text without nodes and records of debug information, and without references to them from other nodes."""
     debug_nodes = {match[1] for match in _DEBUG_LINE.finditer(text)}
-    text = _OF_GLOBAL.sub(r"\1", _RECORD.sub("", _DEBUG_LINE.sub("", text)))
+    text = _GLOBAL_ATTACHMENT.sub(r"\1", _RECORD.sub("", _DEBUG_LINE.sub("", text)))
 
     def clean_node(node: re.Match[str]) -> str:
         name, content = node[0].split(" = ", 1)

@@ -12,7 +12,7 @@ from mirenc.llvm.ir.metadata import annotated_lines, attached_number, metadata_n
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.ir.symbols import unescaped
 
-_OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")
+_FUNCTION_PLACE = re.compile(r" !dbg !(\d+)[^\"]*\{$")
 # LLVM prints these fields first and in this order.
 _LOCATION = re.compile(r"!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
 _LINE = re.compile(r"\bline: (\d+)")
@@ -21,7 +21,7 @@ _UNIT = re.compile(r"^!llvm\.dbg\.cu = !\{!(\d+)\}$", re.MULTILINE)  # of a modu
 _STRING = re.compile(r'"([^"]*)"')
 _NAME = re.compile(r'[( ]name: "([^"]*)"')
 _SCOPE = re.compile(r"\bscope: !(\d+)")
-_INLINED = re.compile(r"\binlinedAt: !(\d+)")
+_INLINED_AT = re.compile(r"\binlinedAt: !(\d+)")
 # Terminators before which LLVM inserts no instruction: a block that ends in one is no preheader.
 _SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume", "callbr"})
 
@@ -64,7 +64,7 @@ class Places:
         """Where a function begins, by its ``DISubprogram``."""
         if not self._module.annotated:
             return NOWHERE
-        match = _OF_FUNCTION.search(annotated_lines(self._module)[self._module.headers[function].line])
+        match = _FUNCTION_PLACE.search(annotated_lines(self._module)[self._module.headers[function].line])
         if match is None:
             return NOWHERE
         line_match = _LINE.search(_without_strings(self._nodes[match[1]]))
@@ -90,7 +90,7 @@ class Places:
         header, names, visited = self._module.headers[function], set(), set()
         rows = range(header.first, header.last) if self._module.annotated else ()
         for node in {self._attached_node(row, "dbg") for row in rows}:
-            while node and node not in visited and (outer := _INLINED.search(self._nodes[node])):
+            while node and node not in visited and (outer := _INLINED_AT.search(self._nodes[node])):
                 visited.add(node)
                 line = self._nodes[node]
                 while "!DISubprogram(" not in line and (scope := _SCOPE.search(_without_strings(line))):

@@ -25,7 +25,7 @@ _LINKAGES = "private|internal|available_externally|linkonce|weak|common|appendin
 _LINKAGE = re.compile(rf"\b({_LINKAGES}) ")
 _COMDAT = re.compile(rf'("[^"]*")|,? comdat(?:\(\${NAME}\)|(?=[ ,]|$))', re.MULTILINE)
 # What may follow a declaration's attributes and belongs to definitions.
-_DEFINED = re.compile(r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]")
+_DEFINITION = re.compile(r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]")
 _ALIGNMENT = re.compile(r", align \d+(?=, |$)")
 _BLOCK_ADDRESS = re.compile(rf"\bblockaddress\((@{NAME}), ")
 _SUFFIX = re.compile(r"\*|(?: addrspace)?(?: ?\()")
@@ -157,7 +157,7 @@ def _declaration(source: str) -> str:
         assert symbol is not None
         end = balanced(line, symbol.end() - 1)
         tail = line[end:]
-        cut = _DEFINED.search(tail)
+        cut = _DEFINITION.search(tail)
         return "declare " + _without_linkage(line[len("define ") : end]) + (tail[: cut.start()] if cut else tail)
     name = line.split(" = ")[0]
     if variable := _VARIABLE.match(line):

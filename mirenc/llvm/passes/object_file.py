@@ -14,7 +14,7 @@ _TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b
 # Of COFF and Mach-O: what no memory holds, or what has no bytes in the file.
 _NOT_LOADED = (b".bss", b".debug", b".drectve", b".llvm", b"__bss", b"__common", b"__debug", b"__llvm")
 _SYMBOLS, _NO_BITS, _ALLOCATED, _FUNCTION = 2, 8, 2, 2  # SHT_SYMTAB, SHT_NOBITS, SHF_ALLOC, STT_FUNC
-_MANY = 0xFFFF  # SHN_XINDEX: the number did not fit, the first section has it
+_XINDEX = 0xFFFF  # SHN_XINDEX: the number did not fit, the first section has it
 
 
 class Section(NamedTuple):
@@ -100,7 +100,7 @@ def elf_headers(read: Callable[[int, int], bytes]) -> tuple[Iterator[_Header], b
     count, names_index = struct.unpack(order + "HH", read(60 if is_64_bit else 48, 4))
     first = _Header(*form.unpack(read(start, form.size)))
     table = read(start, form.size * (count or first.size))
-    name_table = _Header(*form.unpack_from(table, form.size * (first.link if names_index == _MANY else names_index)))
+    name_table = _Header(*form.unpack_from(table, form.size * (first.link if names_index == _XINDEX else names_index)))
     return map(_Header._make, form.iter_unpack(table)), read(name_table.offset, name_table.size)
 
 

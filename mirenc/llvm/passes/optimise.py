@@ -42,8 +42,8 @@ _NEEDS_BODIES = re.compile(rf"^@({NAME}) = [^\n\"]*\b(?:alias|ifunc) |\bblockadd
 _GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
 _ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
-_FOR_SIZE = re.compile(r" (?:optsize|minsize|optdebug)(?= )")
-_OF_DEBUG = re.compile(r" optdebug(?= )")  # LLVM refuses it beside optsize
+_SIZE_ATTRIBUTES = re.compile(r" (?:optsize|minsize|optdebug)(?= )")
+_DEBUG_ATTRIBUTE = re.compile(r" optdebug(?= )")  # LLVM refuses it beside optsize
 # After the arguments: whether the address matters, its space, attributes.
 _AFTER_ARGUMENTS = re.compile(r"(?: (?:local_)?unnamed_addr)?( addrspace\(\d+\))?( #\d+)?")
 
@@ -77,7 +77,7 @@ def formed(
     # A module that was read has no other hints than these either, and no vector may depend on a profile.
     text = without_optnone(without_hints(text), unoptimised=unoptimised)
     # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
-    attributes = _OF_DEBUG if "attributes" in PASSES[form] else _FOR_SIZE
+    attributes = _DEBUG_ATTRIBUTE if "attributes" in PASSES[form] else _SIZE_ATTRIBUTES
     text = _ANY_GROUP.sub(lambda group: _without_attributes(attributes, group[0]), text)
     names = set(DEFINED.findall(text))
     if any(name.isdecimal() for name in names):  # one that is called so stands in quotes
