@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def _load(path: str) -> types.ModuleType:
-    """The service at a path; files of mirenc are found although Python knows no packages."""
+    """Import the service at a path, which can import mirenc's own files although no packages are installed here."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for name in _PACKAGES:
         package = sys.modules[name] = types.ModuleType(name)

@@ -34,7 +34,7 @@ def only_one(folder: Path) -> Iterator[None]:
 
 
 def _lock(folder: Path) -> int:
-    """Descriptor of the lock."""
+    """Lock a folder, and return the descriptor of its lock file. Raises ConfigError: another run holds it."""
     while True:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:

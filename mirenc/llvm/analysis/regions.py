@@ -115,7 +115,7 @@ def has_function(module: IRModule, pattern: str | re.Pattern[str]) -> bool:
 
 
 def _search_functions(functions: list[IRFunction], pattern: str | re.Pattern[str]) -> list[IRFunction]:
-    """Functions in whose mangled or demangled name the pattern is found; ConfigError."""
+    """Functions in whose mangled or demangled name the pattern is found. Raises ConfigError: no regular expression."""
     try:
         search = re.compile(pattern).search
     except re.error as error:

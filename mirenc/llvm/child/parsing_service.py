@@ -80,7 +80,7 @@ class LongTextError(Exception):
 
 @contextlib.contextmanager
 def _text_limit(most_text: int) -> Iterator[None]:
-    """Inside, a module may be printed to about ``most_text`` bytes; a longer one ends the process, or a LongTextError.
+    """Let modules be printed to about ``most_text`` bytes; a longer one ends the process, or raises LongTextError.
 
     A constant that is shared in memory is printed wherever it is used, so a kilobyte of bitcode can print without end.
     LLVM prints into a string that doubles as it grows, which llvmlite then copies: three times the text at most.
@@ -153,7 +153,7 @@ class ParsingService:
 
     @contextlib.contextmanager
     def _may_be_incomplete(self, *, allowed: bool) -> Iterator[None]:
-        """Inside, where allowed, LLVM's parser of text declares what is used and drops metadata that is not there."""
+        """Where allowed, let LLVM's parser declare what is used, and drop references to metadata that is not there."""
         if allowed:
             self._llvm.set_option("", "-allow-incomplete-ir=true")
         try:

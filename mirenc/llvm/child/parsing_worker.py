@@ -86,7 +86,7 @@ class ParsingWorker(ChildProcess):
         return self._exchange({"kind": "names"}, "\n".join(names).encode("utf-8"), DEFAULT_TIMEOUT)[1].split("\n")
 
     def _exchange(self, request: dict[str, Any], data: bytes, timeout: float, most_text: int = 0) -> tuple[str, str]:
-        """Status and text of the answer; IRResourceError."""
+        """Send a request, and return status and text of the answer. Raises IRResourceError: the child ended."""
         self.start()
         try:
             ((answer, text),) = self.ask(request, data, timeout)

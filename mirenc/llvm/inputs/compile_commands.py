@@ -227,7 +227,7 @@ def _expand(words: Iterable[str], directory: Path, depth: int = 0, count: Iterat
 
 
 def _response_words(text: str) -> list[str]:
-    """GNU's rules: quotes of either kind, and in and outside of them a backslash takes the next sign as it is."""
+    """Words of a response file by GNU's rules: quotes of either kind; a backslash makes the next sign literal."""
     words: list[str] = []
     word: str | None = None  # "" where quotes began
     quote = ""
@@ -249,7 +249,7 @@ def _response_words(text: str) -> list[str]:
 
 # -- from words to flags -------------------------------------------------------------------------------------
 def _compiler_index(words: Sequence[str], file: Path) -> int | None:
-    """Which word is the compiler: launchers (ccache, env, libtool) stand before it. None: there is none."""
+    """Index of the word that is the compiler, behind launchers (ccache, env, libtool); None where there is none."""
     for number, word in enumerate(words):
         base = _base(word)
         if (_COMPILER.fullmatch(base) or _MICROSOFT.fullmatch(base)) and not re.match(r"\w+=", word):
@@ -307,7 +307,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
 
 
 def program_flags(words: Sequence[str]) -> list[str]:
-    """Of the words behind a compiler those that make the program, without an -O.
+    """Those words behind a compiler that decide what the program is, without an -O.
 
     For scripts that run builds themselves. Raises CompileError: they cannot be compiled here.
     """
@@ -315,7 +315,7 @@ def program_flags(words: Sequence[str]) -> list[str]:
 
 
 def read_call(words: Sequence[str]) -> tuple[list[str], list[tuple[Command, Path]]]:
-    """A call of a compiler, here: the compiler, and each source with the object that the call makes of it.
+    """The compiler of a call that runs in this folder, and each source with the object that the call makes of it.
 
     Of a call that links at once, an object is named as by clang's -save-temps: ``prog-x.o`` of ``-o prog x.c``. Empty
     where no object is asked for. Raises CompileError: a response file is not there.

@@ -167,7 +167,7 @@ def blamed_flags(words: str, flags: Sequence[Flag]) -> list[Flag]:
 
 
 def _is_called(flag: Flag, quoted: str) -> bool:
-    """Whether a compiler's ``-mfpu=``, ``neon`` or ``-fvisibility neon`` is ``-mfpu=neon`` and its like."""
+    """Whether what a compiler quotes (``-mfpu=``, ``neon``, ``-mfpu neon``) means a flag (``-mfpu=neon``)."""
     words = [word.replace("_", "-") for word in flag]  # zig spells processors with _
     quoted = quoted.replace("_", "-")
     if quoted.endswith("="):

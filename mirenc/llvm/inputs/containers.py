@@ -376,7 +376,7 @@ def _wasm(file: _Window) -> _Sections:
 
 
 def _number(file: _Window, position: int) -> tuple[int, int]:
-    """Where the bytes behind a number begin (LEB128, of 32 bits), and the number."""
+    """Offset of the byte behind a number (LEB128, of 32 bits), and the number."""
     value = 0
     for place in range(5):
         (byte,) = file.read(position + place, 1)

@@ -52,7 +52,7 @@ def as_llvm5(body: str) -> str:
 
 
 def _respell(line: str) -> str:
-    """A line after the rules that need to see one instruction only."""
+    """A line after the rules that look at a single instruction."""
     if " = " not in line:
         return line
     line = _POISON.sub("undef", line) if '"' not in line else line

@@ -165,7 +165,7 @@ def spelled(texts: Sequence[str], spelling: Spelling, symbols: Iterable[str] = (
 
 
 def _without_symbols(texts: Sequence[str], replacement: str, symbols: Iterable[str]) -> list[str]:
-    """Texts with one name for each symbol; ``symbols`` as in `spelled`, of which the longest at a place counts."""
+    """Texts with one name for each symbol; of ``symbols`` (`spelled`) that begin at one place the longest counts."""
     table = sorted({"", *(word[1:] for word in symbols if not (name := _NAME.match(word)) or name[0] != word)})
     longest = max(map(len, table))
     prefix_of: dict[str, str] = {}  # the longest other one that each begins with

@@ -174,7 +174,7 @@ def _in_dialect(module: IRModule, options: ReadOptions) -> IRModule:
 
 
 def _note_sanitizer(text: str, name: str) -> None:
-    """Say once a run that IR has a sanitizer's checks, which outnumber what is compared."""
+    """Warn, once a run, of IR with a sanitizer's checks, which are most of what is then compared."""
     if _NOTED not in os.environ and ("san_" in text or "ubsantrap" in text) and (call := _SANITIZER.search(text)):
         os.environ[_NOTED] = "1"
         problem = "has checks of a sanitizer (%s), and looks unlike code without them"

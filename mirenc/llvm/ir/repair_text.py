@@ -126,7 +126,7 @@ def place_of(text: str, number: int, column: int) -> tuple[str, int]:
 
 
 def _without_modifier(text: str, line: str, start: int) -> Repair | None:
-    """Text without an attribute, a flag or the argument of one, which begins at a place in a line.
+    """Text without the attribute, flag, or argument of one that begins at ``start`` in ``line``; None if it is none.
 
     It goes from all lines of the kind: groups of attributes, signatures and calls, or instructions of one opcode.
     """

@@ -63,7 +63,7 @@ def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple
 def follows_hints(module: IRModule, vector_bits: int) -> frozenset[Key]:
     """The innermost loops that LLVM vectorises where a hint asks for it; no pragma changes the others.
 
-    Keys, loops and bits are those of `vectorizer_choices`, and so is where it is not known: then all loops are given.
+    Keys, loops and bits are as in `vectorizer_choices`; where that has no answer, all loops are given.
     """
     text, loops = marked(module)
     choices = _choices(module, with_hint(text, _HINT_NODES, loop_node(len(loops))), loops, vector_bits)

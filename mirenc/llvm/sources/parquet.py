@@ -17,7 +17,7 @@ def find_parquet(source: Path) -> list[Path]:
 
 
 def row_groups(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
-    """Path, first row and number of rows of each row group. ConfigError: no parquet, or not a row."""
+    """Path, first row and number of rows of each row group. Raises ConfigError: no parquet file, or no rows."""
     groups = []
     for path in files:
         with _open(path) as table:
@@ -40,7 +40,7 @@ def row_inputs(group: tuple[Path, int, int], column: str, names: str | None) -> 
 
 
 def read_rows(path: Path, first: int, columns: list[str]) -> Iterator[tuple[Any, ...]]:
-    """Values of the rows of the row group that begins with row ``first``; of the first column, bytes. ConfigError."""
+    """Values of the rows of the group beginning at row ``first``; the first column holds bytes. Raises ConfigError."""
     with _open(path) as table:
         import pyarrow
 
