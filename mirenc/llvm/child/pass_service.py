@@ -62,7 +62,7 @@ class PassService:
         raise NotImplementedError
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
-        """Yield ``read``, then ``ok`` with figures or a ``problem`` for each list; or ``input`` if the IR is refused."""
+        """Yield ``read``, then ``ok`` with figures or a ``problem`` for each list; or ``input`` if IR is refused."""
         if os.environ.get(OPEN_NO_FILE):
             resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
         try:
