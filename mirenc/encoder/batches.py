@@ -18,19 +18,19 @@ _IR = (".ll", ".bc")
 
 
 def in_batches(
-    items: Iterable[Item], size_of: Callable[[Item], int], most: int, count: int | None = None
+    items: Iterable[Item], size_of: Callable[[Item], int], size_limit: int, count: int | None = None
 ) -> Iterator[list[Item]]:
-    """Items in their order, some at a time: of a total size of at most ``most``, or one item; at most ``count``."""
+    """Items in their order, in batches of at most ``count``, and of a total size up to ``size_limit`` or one item."""
     batch: list[Item] = []
     total = 0
     for item in items:
         size = size_of(item)
-        if batch and total + size > most:
+        if batch and total + size > size_limit:
             yield batch
             batch, total = [], 0
         batch.append(item)
         total += size
-        if total >= most or len(batch) == count:
+        if total >= size_limit or len(batch) == count:
             yield batch
             batch, total = [], 0
     if batch:

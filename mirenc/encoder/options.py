@@ -18,10 +18,10 @@ SEARCH_FORM: Form = "O2"
 """Form of vectors that are made to be searched: builds of one source at other levels come to look alike."""
 
 
-def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
+def check(subject: str, value: str, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is none of those allowed, with a ConfigError that says which are."""
     if value not in allowed:
-        raise ConfigError(unknown(what, value, allowed))
+        raise ConfigError(unknown(subject, value, allowed))
 
 
 def usual_form(purpose: str, levels: Collection[str]) -> Form:

@@ -52,18 +52,18 @@ class MIREncoder(nn.Module):
         super().__init__()
         self.config = config
         text, graph = config.text, config.graph
-        declared = declared_layers(config)
-        self.text = TextEncoder(text, declared["text"])
-        self.mlm = Head(declared["mlm"], _token_scores)
-        self.graph = GraphEncoder(graph, declared["graph"])
-        self.matching = Head(declared["matching"], matching_logits)
+        layers = declared_layers(config)
+        self.text = TextEncoder(text, layers["text"])
+        self.mlm = Head(layers["mlm"], _token_scores)
+        self.graph = GraphEncoder(graph, layers["graph"])
+        self.matching = Head(layers["matching"], matching_logits)
         self.taught = None
         if config.taught is not None:
             formula = partial(taught_vectors, graph_parts=graph.width // graph.out, dropout=config.taught.dropout)
-            self.taught = Head(declared["taught"], formula)
-        white = config.pooling.whiten
-        self.whiten_text = Whitening(text.hidden) if white else nn.Identity()
-        self.whiten_graph = Whitening(graph.width) if white else nn.Identity()
+            self.taught = Head(layers["taught"], formula)
+        has_map = config.pooling.whiten
+        self.whiten_text = Whitening(text.hidden) if has_map else nn.Identity()
+        self.whiten_graph = Whitening(graph.width) if has_map else nn.Identity()
         lexical = config.lexical
         self.whiten_lexical = Whitening(lexical.width) if lexical is not None and lexical.whiten else nn.Identity()
         if lexical is not None:
@@ -112,9 +112,9 @@ class MIREncoder(nn.Module):
         rows = [data.pool_row[:0] if part == "graph" else data.pool_row]
         if part != "text" and self.config.graph.statements:
             rows.append(data.node_row[data.node_kind == NodeKind.INSTRUCTION])
-        used = torch.unique(torch.cat(rows))
+        text_rows = torch.unique(torch.cat(rows))
         table = self.text.token.weight.new_zeros(len(data.text_ids), self.config.text.hidden)
-        return table.index_copy(0, used, self.text.encode_all(data.text_ids[used]).to(table.dtype))
+        return table.index_copy(0, text_rows, self.text.encode_all(data.text_ids[text_rows]).to(table.dtype))
 
     def text_features(self, text_ids: Tensor) -> Tensor:
         """Mean token embeddings of texts, [CLS], [SEP] and [PAD] left out. (U, T) int64 -> (U, F)."""
@@ -141,6 +141,6 @@ def _max_and_sum(vectors: Tensor, item: Tensor, group: Tensor, groups: int) -> t
     """Maximum and log(1 + sum of the positive parts) by group: `Pool.readout`. (n, D), two (M,) -> 2 x (G, D)."""
     rows = vectors[item]
     empty = rows.new_zeros(groups, vectors.shape[1])
-    most = empty.scatter_reduce(0, group.unsqueeze(-1).expand_as(rows), rows, "amax", include_self=False)
+    maximum = empty.scatter_reduce(0, group.unsqueeze(-1).expand_as(rows), rows, "amax", include_self=False)
     total = empty.double().index_add(0, group, F.relu(rows).double())
-    return most, torch.log1p(total).float()
+    return maximum, torch.log1p(total).float()

@@ -18,7 +18,7 @@ from mirenc.model.segments import distinct, run_starts, scrambled
 from mirenc.model.threads import by_slices
 
 # Tokens whose classes are looked for together: the more, the more are equal; the states of all are held at once.
-_TOGETHER = 1 << 16
+_GROUP_TOKENS = 1 << 16
 
 
 def encode_windows(
@@ -26,34 +26,34 @@ def encode_windows(
 ) -> Iterator[tuple[Int64, Float32]]:
     """Statement vectors of some texts after the other. Shapes: ids (U, L), length (U,) -> rows (n,), (n, H)."""
     order = np.argsort(length, kind="stable")
-    group = np.cumsum(length[order], dtype=np.int64) // _TOGETHER
+    group = np.cumsum(length[order], dtype=np.int64) // _GROUP_TOKENS
     for rows in np.split(order, run_starts(group)[1:]):
         lengths = length[rows]
-        yield rows, _encoded(config, layers, threads, ids[rows, : lengths[-1]], lengths)
+        yield rows, _encode_group(config, layers, threads, ids[rows, : lengths[-1]], lengths)
 
 
-def _encoded(config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: UInt16, length: Int32) -> Float32:
+def _encode_group(config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: UInt16, length: Int32) -> Float32:
     """Statement vectors of texts, the shorter ones first. Shapes: (U, L), (U,) -> (U, H)."""
-    inside = np.arange(ids.shape[1]) < length[:, None]
+    is_token = np.arange(ids.shape[1]) < length[:, None]
     # Class 0 is that of what lies outside of a text: its state is zero.
     half, classes = config.width // 2, np.zeros((len(ids), ids.shape[1] + config.width - 1), dtype=np.int64)
-    inner = classes[:, half : half + ids.shape[1]]
-    used, place = np.unique(ids[inside], return_inverse=True)
-    inner[inside] = place + 1
-    state = config.first_states(layers, used)  # (C, channels)
-    around = np.lib.stride_tricks.sliding_window_view(classes, config.width, axis=1)
+    text_classes = classes[:, half : half + ids.shape[1]]
+    token_ids, place = np.unique(ids[is_token], return_inverse=True)
+    text_classes[is_token] = place + 1
+    state = config.first_states(layers, token_ids)  # (C, channels)
+    all_windows = np.lib.stride_tricks.sliding_window_view(classes, config.width, axis=1)
     for block in config.blocks:
-        windows = around[inside]  # (T, width)
+        windows = all_windows[is_token]  # (T, width)
         first, place = distinct(_hashes(windows))
         windows = windows[first]
         state = np.concatenate([np.zeros_like(state[:1]), state])
         state = by_slices(_layer(config, layers, block, state, windows), len(windows), state.shape[1], threads)
-        inner[inside] = place + 1
+        text_classes[is_token] = place + 1
     state = layers.norm("norm_out", state)
     out = np.empty((len(ids), config.hidden), dtype=np.float32)
     for start, end in itertools.pairwise([*run_starts(length).tolist(), len(length)]):
-        of_tokens = state[inner[start:end, : length[start]] - 1]  # (n, length, channels)
-        out[start:end] = config.pool(layers, of_tokens, None)
+        token_states = state[text_classes[start:end, : length[start]] - 1]  # (n, length, channels)
+        out[start:end] = config.pool(layers, token_states, None)
     return out
 
 
@@ -70,9 +70,9 @@ def _layer(
 ) -> Callable[[slice], Float32]:
     """What makes the next states of a slice of windows from the states (1 + C, channels) of the classes in them."""
 
-    def after(part: slice) -> Float32:
+    def next_states(part: slice) -> Float32:
         columns = windows[part].T
-        near = layers.window_sum(f"{block}.depthwise", state, columns)
-        return config.next_states(layers, block, state[columns[len(columns) // 2]], near)
+        convolved = layers.window_sum(f"{block}.depthwise", state, columns)
+        return config.next_states(layers, block, state[columns[len(columns) // 2]], convolved)
 
-    return after
+    return next_states
