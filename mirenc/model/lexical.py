@@ -190,7 +190,7 @@ class Lexicon:
         return result
 
     def _term_hashes(self, text: str, *, defines: bool = False) -> Int64:
-        """Hashes of a statement's terms, or of those of what a definition says of its global; remembered."""
+        """Hashes of the terms of a statement or, with ``defines``, of a global's definition; remembered."""
         key = f"\0{text}" if defines else text
         hashes = self._memory.get(key)
         if hashes is None:

@@ -1,9 +1,9 @@
 """The directed graph encoder (`mirenc.model.encoders.directed`) in numpy: equal nodes are computed once.
 
 Code repeats itself, so a layer is computed once for each class of nodes that are equal so far, and classes are refined
-from layer to layer by what a node hears (Weisfeiler and Leman's colour refinement, with 64-bit hashes for colours: two
-nodes that differ are taken for equal with a chance of N^2 / 2^65, a hundred-millionth for SQLite). A relation's matrix
-meets each class that speaks under it once in a slice of the nodes. Slices are what threads work off and read out.
+from layer to layer by a node's neighbours (Weisfeiler and Leman's colour refinement with 64-bit hashes as colours: two
+nodes that differ are taken for equal with a chance of N^2 / 2^65, a hundred-millionth for SQLite). In a slice of nodes
+a relation's matrix multiplies the state of each class of neighbours once. Threads compute and pool slices.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def _classes(key: Integer) -> _Classes:
 
 
 class _Neighbours:
-    """What each node hears: itself, and its neighbours under each relation. P pairs of node and relation, K edges."""
+    """Edges to each node, from itself and its neighbours under each relation. P pairs of node and relation, K edges."""
 
     first: Int64  # (N + 1,) first pair of each node
     relation: UInt8  # (P,)
@@ -81,12 +81,12 @@ class _Neighbours:
             self.levels.append(self._refine(self.levels[-1], count))
 
     def _refine(self, classes: _Classes, count: UInt32) -> _Classes:
-        """Classes of nodes that were equal and hear the same; parallel edges are one of a higher count (K,)."""
+        """Classes of nodes that were equal and have equal neighbours; parallel edges are one of a higher count (K,)."""
         hashes = scrambled(classes.node_class.astype(np.uint64))[self.source]
         hashes += np.repeat(self.relation, np.diff(self.start))
         hashes = scrambled(hashes)
         hashes *= count
-        # Every node hears at least itself.
+        # Every node has at least the edge from itself.
         return _classes(np.add.reduceat(hashes, self.start[self.first[:-1]]))
 
     def messages(self, nodes: Int64, u: Float32, place: Int32, matrices: Float32) -> Float32:
@@ -112,7 +112,7 @@ class _Neighbours:
 
 
 def _release_memory(count: int) -> None:
-    """What the last step freed is given back, if there are many nodes."""
+    """Give back to the system what the last step freed, if there are many nodes."""
     if count >= _LARGE_GRAPH:
         give_back()
 
@@ -152,7 +152,7 @@ class RefinedPooling:
     def nodes(
         self, sample: IRSample, features: Float32, statements: Float32 | None
     ) -> tuple[_Classes, Callable[[slice], Float32]]:
-        """Classes of equal nodes, and what makes the vectors of a slice of classes. (SLICE, d)."""
+        """Classes of equal nodes, and a function that computes the vectors of a slice of classes. (SLICE, d)."""
         argument = np.minimum(sample.node_argument, ARGUMENTS - 1) if self.config.positions else np.int64(0)
         classes = _classes(node_keys(sample.node_row, sample.node_kind) * ARGUMENTS + argument)
         neighbours = _Neighbours(sample, self.config.positions, classes, self.config.layers)
@@ -178,7 +178,7 @@ class RefinedPooling:
         return neighbours.levels[-1], vectors
 
     def _layer(self, layer: int, state: Float32, neighbours: _Neighbours) -> Callable[[slice], Float32]:
-        """What makes the next states of a slice of classes, (SLICE, d), from those before the layer, (C, d)."""
+        """A function that computes the states (SLICE, d) of a slice of classes from those before the layer (C, d)."""
         place, nodes = neighbours.levels[layer].node_class, neighbours.levels[layer + 1].member
         name = f"layers.{layer}"
         norm, bias = self._layers.norm, self._layers.weight(f"{name}.own.bias")

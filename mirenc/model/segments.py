@@ -27,9 +27,9 @@ def scrambled(values: UInt64) -> UInt64:
 
 
 def distinct(key: Integer) -> tuple[Int64, Int64]:
-    """Where each distinct key stands first, and which of them each key is; in their order, if they fit into 64 bits.
+    """First position of each distinct key, and each key's number among these; ascending, if they fit into 64 bits.
 
-    Of a hash the upper bits are dropped: two equal in the others may be one more class than need be, never one less.
+    The upper bits of a hash are dropped for sorting: equal hashes may then count as two distinct ones, never the reverse.
     """
     # Key and place in one number: sorting numbers is several times as fast as sorting places by them.
     bits = len(key).bit_length()

@@ -28,7 +28,7 @@ def usable_cores() -> int:
 
 @cache
 def _blas() -> Any:
-    """Found once: looking through the loaded libraries takes milliseconds."""
+    """The controller of BLAS's threads, made once: looking through the loaded libraries takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

@@ -68,7 +68,7 @@ def _hashes(windows: Int64) -> UInt64:
 def _layer(
     config: ConvolutionConfig, layers: NumpyLayers, block: str, state: Float32, windows: Int64
 ) -> Callable[[slice], Float32]:
-    """What makes the next states of a slice of windows from the states (1 + C, channels) of the classes in them."""
+    """A function that computes the next states of a slice of windows, from those (1 + C, channels) of their classes."""
 
     def next_states(part: slice) -> Float32:
         columns = windows[part].T
