@@ -27,9 +27,9 @@ def scrambled(values: UInt64) -> UInt64:
 
 
 def distinct(key: Integer) -> tuple[Int64, Int64]:
-    """First position of each distinct key, and each key's number among these; ascending, if they fit into 64 bits.
+    """First place of each distinct key, and the number of each key among these; ascending, if 64 bits suffice.
 
-    The upper bits of a hash are dropped for sorting: equal hashes may then count as two distinct ones, never the reverse.
+    The upper bits of a hash are dropped for sorting: two equal hashes may count as distinct ones, never the reverse.
     """
     # Key and place in one number: sorting numbers is several times as fast as sorting places by them.
     bits = len(key).bit_length()
