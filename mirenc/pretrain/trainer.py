@@ -126,10 +126,10 @@ class Trainer:
 
     def learned_from(self) -> dict[Kind, set[str]]:
         """The projects of everything that is learned from, by kind."""
-        learned: dict[Kind, set[str]] = {"corpus": self.corpus.projects_of(self.train_modules)}
+        projects: dict[Kind, set[str]] = {"corpus": self.corpus.projects_of(self.train_modules)}
         if self.functions is not None:
-            learned["pairs"] = self.functions.programs.keys() - self.kept_out
-        return learned
+            projects["pairs"] = self.functions.programs.keys() - self.kept_out
+        return projects
 
     def figures(self) -> Figures:
         """Figures beside those of `mirenc.pretrain.evaluation.evaluate_model`."""
@@ -181,17 +181,17 @@ class Trainer:
         with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
             steps = range(self.step, stage.steps)
             checkpoints = range(self.config.checkpoint_every, stage.steps + 1, self.config.checkpoint_every)
-            done, all_items, all_seconds = 0, 0, 0.0
+            timed_steps, all_items, all_seconds = 0, 0, 0.0
             for step, batch in zip(steps, self.sampler.batches(name, steps), strict=True):
                 rate = stage.rate(step)
                 loss = self._step(optimiser, losses, rate, step, batch)
                 self.step = step + 1
                 seconds, started = time.monotonic() - started, time.monotonic()
                 self.seconds += seconds
-                done, all_items, all_seconds = done + 1, all_items + batch.items, all_seconds + seconds
-                speed, remaining = all_items / all_seconds, all_seconds / done * (stage.steps - self.step)
+                timed_steps, all_items, all_seconds = timed_steps + 1, all_items + batch.items, all_seconds + seconds
+                speed, remaining = all_items / all_seconds, all_seconds / timed_steps * (stage.steps - self.step)
                 if step == steps.start:  # it waited for the first batch: no later step counts it
-                    done, all_items, all_seconds = 0, 0, 0.0
+                    timed_steps, all_items, all_seconds = 0, 0, 0.0
                 if board is not None and step % _LOG_EVERY == 0:
                     board.add_scalar(f"{name}/loss", loss, step)
                     board.add_scalar(f"{name}/learning_rate", rate, step)
@@ -255,7 +255,7 @@ class Trainer:
             setattr(self, name, payload[name])
 
     def _open(self, resume: bool) -> dict[str, Any] | None:
-        """Load the folder's checkpoint if asked to; what it has of a stage that was begun."""
+        """Load the folder's checkpoint if asked to; returns it if it is of a stage that was begun, else None."""
         if resume:
             payload = checkpoint.read(self._checkpoint, self.identity(), device=self.device)
             self.load_state(payload)
@@ -280,13 +280,13 @@ def _architecture(config: PretrainConfig) -> ModelConfig:
     """The preset's, with the parts that the run names; through its values, so that what does not fit is refused."""
     parts = {name: getattr(config, name, None) for name in ("text", "graph", "taught", "lexical")}
     if config.preset == "start" and config.start_from is not None:
-        chosen = load_files(config.start_from).config
+        architecture = load_files(config.start_from).config
     else:
-        chosen = preset(config.preset)
-    chosen = chosen.model_copy(update={name: part for name, part in parts.items() if part is not None})
+        architecture = preset(config.preset)
+    architecture = architecture.model_copy(update={name: part for name, part in parts.items() if part is not None})
     if config.contrast.steps:
-        chosen = chosen.model_copy(update={"paired": config.contrast.blocks})
-    return ModelConfig.from_dict(chosen.model_dump())
+        architecture = architecture.model_copy(update={"paired": config.contrast.blocks})
+    return ModelConfig.from_dict(architecture.model_dump())
 
 
 def _start_from(
@@ -302,19 +302,19 @@ def _start_from(
     if tokenizer.to_json() != files.tokenizer.to_json():
         cause = f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model"
         raise ConfigError(f"{cause} knows. Build it with: mirenc corpus build ... --tokenizer {config.start_from}")
-    target, other = model.config, files.config
-    if target.text != other.text:
-        presets = [key for key, config in PRESETS.items() if config.text == other.text]
+    target, source = model.config, files.config
+    if target.text != source.text:
+        presets = [key for key, config in PRESETS.items() if config.text == source.text]
         hint = f'Set preset = "{presets[0]}"' if presets else "Give the run its [text] table"
         raise ConfigError(f"start_from: {files.name} has another text encoder than this run. {hint}")
-    taken, part = ["text", "mlm"], {"part": "text"}
-    if (target.graph, target.matching) == (other.graph, other.matching):
+    prefixes, part = ["text", "mlm"], {"part": "text"}
+    if (target.graph, target.matching) == (source.graph, source.matching):
         # A trunk takes the graph's vectors; a model without one is a start for a model with one.
-        taken, part = [*taken, "graph", "matching", *(["taught"] if target.taught == other.taught else [])], {}
-        if config.contrast.steps and target.pooling.whiten and other.pooling.whiten:
-            taken += ["whiten_text", "whiten_graph"]
-        if config.preset == "start" and target.lexical == other.lexical:
-            taken += ["lexical_idf", "whiten_lexical"]
-    state = {name: torch.tensor(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
+        prefixes, part = [*prefixes, "graph", "matching", *(["taught"] if target.taught == source.taught else [])], {}
+        if config.contrast.steps and target.pooling.whiten and source.pooling.whiten:
+            prefixes += ["whiten_text", "whiten_graph"]
+        if config.preset == "start" and target.lexical == source.lexical:
+            prefixes += ["lexical_idf", "whiten_lexical"]
+    state = {name: torch.tensor(value) for name, value in files.weights.items() if name.partition(".")[0] in prefixes}
     model.load_state_dict(state, strict=False)
     return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)
