@@ -13,7 +13,7 @@ from mirenc.model.config import ModelConfig
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
 from mirenc.model.sample import IRSample
-from mirenc.model.threads import SLICE, give_back
+from mirenc.model.threads import SLICE, trim_memory
 
 Advance = Callable[[int, int], object]
 """Called with (texts encoded, texts to encode) while the text encoder works."""
@@ -41,7 +41,7 @@ def statement_vectors(
     float32 each.
     """
     if sum(len(sample.node_row) for sample in samples) >= _LARGE_GRAPH:
-        give_back()  # of what was read, text and lines are gone by now
+        trim_memory()  # of what was read, text and lines are gone by now
     needed = [needed_texts(runtime.config, sample, pool).tolist() for sample, pool in zip(samples, pools, strict=True)]
     place = {sample.texts[row]: (sample, row) for sample, rows in zip(samples, needed, strict=True) for row in rows}
     if len(remembered) + len(place) > _MAX_REMEMBERED:

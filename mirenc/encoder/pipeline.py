@@ -70,7 +70,7 @@ class Pipeline:
 
     def prepare(self, batch: Sequence[Input], options: EmbedOptions) -> list[Prepared | Embedding | MirencError]:
         """Read, form, prepare. An input that the cache knows is its embedding, pooled and not whitened."""
-        contents = [_run_stage(source.name, "read", _read, source, options.read) for source in batch]
+        contents = [_run_stage(source.name, "read", _read_content, source, options.read) for source in batch]
         keys = [self._key(content, options) for content in contents]
         cached_bytes = {} if self.cache is None else self.cache.get([key for key in keys if key])
         prepared: list[Prepared | Embedding | MirencError] = []
@@ -80,7 +80,7 @@ class Pipeline:
             elif isinstance(content, InputBytes) and key in cached_bytes:
                 prepared.append(_run_stage(content.name, "prepared", _cached_embedding, cached_bytes[key], content))
             else:
-                prepared.append(_run_stage(content.name, "prepared", self._prepare_one, content, options, key))
+                prepared.append(_run_stage(content.name, "prepared", self._prepare_input, content, options, key))
         return prepared
 
     def finish(
@@ -109,7 +109,7 @@ class Pipeline:
         return outcomes
 
     # -- the stages ------------------------------------------------------------------------------------
-    def _prepare_one(self, content: Content, options: EmbedOptions, key: bytes) -> Prepared:
+    def _prepare_input(self, content: Content, options: EmbedOptions, key: bytes) -> Prepared:
         with no_collection():
             deleted = options.levels != ("module",) or options.function is not None
             if isinstance(content, IRModule):
@@ -193,10 +193,10 @@ class Pipeline:
         return cache_key(_ENTRY, settings.encode("utf-8", "surrogateescape") + content.data)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load, (self.files.folder, self.files.digest, self.cache, self.hide_names, self.whitening_map)
+        return _load_pipeline, (self.files.folder, self.files.digest, self.cache, self.hide_names, self.whitening_map)
 
 
-def _load(folder: Path, digest: str, *settings: Any) -> Pipeline:
+def _load_pipeline(folder: Path, digest: str, *settings: Any) -> Pipeline:
     """A pipeline in another process, of one thread."""
     files = load_files(folder)
     if files.digest != digest:
@@ -204,7 +204,7 @@ def _load(folder: Path, digest: str, *settings: Any) -> Pipeline:
     return Pipeline(files, NumpyRuntime(files.config, files.weights, threads=1), *settings)
 
 
-def _read(source: Input, options: ReadOptions) -> Content:
+def _read_content(source: Input, options: ReadOptions) -> Content:
     return source.value if isinstance(source.value, IRModule) else load_input(source, options)
 
 

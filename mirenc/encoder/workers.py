@@ -39,9 +39,9 @@ from mirenc.model.threads import usable_cores
 # Workers take about half a second to start: who has less to do does not wait for them.
 _SERIAL_SECONDS = 0.5
 _QUEUED_BATCHES = 3  # batches for each worker that are sent before the first is taken: what is in memory is bounded
-_PATIENCE = 5.0  # seconds a worker may take to end
+_END_SECONDS = 5.0  # seconds a worker may take to end
 _NAME_LENGTH = 40  # characters of a name that progress shows
-_THREADS = "/proc/self/task"
+_THREADS_FOLDER = "/proc/self/task"
 
 Progress = Callable[[int, int | None, str], object]
 """Called with inputs done, their number where it is known, and what is being done."""
@@ -87,12 +87,12 @@ def run(
 def _run_batches(
     pipeline: Pipeline, batches: Iterator[list[Input]], options: EmbedOptions, jobs: int | None, advance: Advance
 ) -> Generator[list[Outcome], None, None]:
-    started = time.monotonic()
+    start_time = time.monotonic()
     if not pipeline.files.digest:  # a model in training, which no folder has
         jobs = 1
     for batch in batches:
         first_batches = [batch]
-        if jobs != 1 and (jobs is not None or time.monotonic() - started > _SERIAL_SECONDS):
+        if jobs != 1 and (jobs is not None or time.monotonic() - start_time > _SERIAL_SECONDS):
             first_batches += islice(batches, (jobs or usable_cores()) - 1)
         if len(first_batches) > 1:
             yield from _run_in_workers(pipeline, chain(first_batches, batches), options, len(first_batches), advance)
@@ -197,7 +197,7 @@ class _Worker:
         if child is None:
             return
         os.kill(child.pid, signal.SIGTERM)
-        kill_timer = threading.Timer(_PATIENCE, os.kill, (child.pid, signal.SIGKILL))
+        kill_timer = threading.Timer(_END_SECONDS, os.kill, (child.pid, signal.SIGKILL))
         kill_timer.start()
         child.wait()
         kill_timer.cancel()
@@ -242,7 +242,7 @@ class _Workers:
     def __init__(self, setup: _Setup, count: int, stage: str) -> None:
         self._stage, self._workers = stage, [_Worker(setup) for _ in range(count)]
         # A copy of a process with several threads may stand still; Linux tells how many there are.
-        if os.path.isdir(_THREADS) and len(os.listdir(_THREADS)) == 1:
+        if os.path.isdir(_THREADS_FOLDER) and len(os.listdir(_THREADS_FOLDER)) == 1:
             for worker in self._workers:
                 worker.start(copied=True)
         self._idle_workers = deque(self._workers)

@@ -92,7 +92,7 @@ class MIREncoder(nn.Module):
         if text_vectors is None:
             text_vectors = self.text_vectors(data, part)
         if part != "graph":
-            text = _pooled(text_vectors, data.pool_row, data.pool_row_group, data.pool_row_weight, data.groups)
+            text = _group_means(text_vectors, data.pool_row, data.pool_row_group, data.pool_row_weight, data.groups)
         if part != "text":
             if text_features is None:
                 text_features = self.text_features(data.text_ids)
@@ -100,11 +100,11 @@ class MIREncoder(nn.Module):
             flows = self.graph(data, text_features[data.node_row], statements)
             nodes = self.graph.combine(flows)
             memberships = (data.pool_node, data.pool_node_group)
-            graph = _pooled(nodes, *memberships, data.pool_node_weight, data.groups)
+            graph = _group_means(nodes, *memberships, data.pool_node_weight, data.groups)
             if self.config.graph.readout == "mean-max-sum":
                 graph = torch.cat([graph, *_max_and_sum(nodes, *memberships, data.groups)], -1)
         if part == "both" and self.taught is not None:
-            taught = self.taught(text, graph, _counts(data))
+            taught = self.taught(text, graph, _group_counts(data))
         return Encoded(text, graph, flows, taught)
 
     def text_vectors(self, data: IRData, part: str) -> Tensor:
@@ -123,13 +123,13 @@ class MIREncoder(nn.Module):
         return (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
 
 
-def _pooled(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups: int) -> Tensor:
+def _group_means(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups: int) -> Tensor:
     """Weighted means by group. In double precision, as `Pool.readout`. Shapes: (n, D), three (M,) -> (G, D)."""
     weighted = vectors[item] * weight.unsqueeze(-1)  # (M, D) float64
     return weighted.new_zeros(groups, vectors.shape[1]).index_add(0, group, weighted).float()
 
 
-def _counts(data: IRData) -> Tensor:
+def _group_counts(data: IRData) -> Tensor:
     """Nodes of each kind and distinct texts of each group: `Pools.counts`. (G, COUNTS) float32."""
     columns = torch.cat([data.node_kind[data.pool_node], torch.full_like(data.pool_row, COUNTS - 1)])
     group = torch.cat([data.pool_node_group, data.pool_row_group])

@@ -14,7 +14,7 @@ from mirenc.model.refinement import RefinedPooling
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
 from mirenc.model.segments import segment_sum
-from mirenc.model.threads import by_slices, in_order, one_blas_thread, usable_cores
+from mirenc.model.threads import map_in_order, map_slices, one_blas_thread, usable_cores
 from mirenc.model.windows import encode_windows
 
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
@@ -66,7 +66,7 @@ def encode_by_length(
         return rows, config.pool(layers, config.states(layers, ids[rows, :tokens], None), None)
 
     # Long chunks first, so that no thread is left with one at the end.
-    return in_order(encode_chunk, chunks[::-1], threads)
+    return map_in_order(encode_chunk, chunks[::-1], threads)
 
 
 class NumpyRuntime:
@@ -131,7 +131,7 @@ class NumpyRuntime:
             if part == "both" and self.config.taught is not None:
                 parts = self.config.graph.width // self.config.graph.out
                 counts, layers = pools.counts(sample.node_kind), self._layers["taught"]
-                taught = by_slices(
+                taught = map_slices(
                     lambda rows: taught_vectors(layers, text[rows], graph[rows], counts[rows], graph_parts=parts),
                     *(len(text), self.config.taught.width, self.threads),
                 )

@@ -15,7 +15,7 @@ import numpy as np
 from mirenc.base.arrays import Float32, Float64, Int64, Integer
 from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.sample import IRSample
-from mirenc.model.segments import distinct, run_starts, segment_max, segment_sum
+from mirenc.model.segments import distinct_keys, run_starts, segment_max, segment_sum
 
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
@@ -94,7 +94,7 @@ class Pool:
     def of_classes(self, row: Integer) -> Pool:
         """The pool of classes of equal items, sorted by class; ``row`` (n,) is the class of each item."""
         key = row[self.item].astype(np.int64) * self.groups + self.group
-        first, class_row = distinct(key)
+        first, class_row = distinct_keys(key)
         item, group = np.divmod(key[first], max(self.groups, 1))
         weight: Float64 = np.bincount(class_row, self.weight, len(first)).astype(np.float64, copy=False)
         return Pool(item, group, weight, self.groups, np.bincount(class_row, minlength=len(first)))
@@ -118,7 +118,7 @@ def make_pool(
     weight = counts.astype(np.float64)
     if weighting == "sqrt":
         key = item if key is None else key
-        _, class_row = distinct(owner * (int(key.max(initial=0)) + 1) + key)
+        _, class_row = distinct_keys(owner * (int(key.max(initial=0)) + 1) + key)
         weight /= np.sqrt(np.bincount(class_row, weight)[class_row])
     weight /= np.bincount(owner, weight, groups)[owner]
     return Pool(item.astype(np.int64), owner, weight, groups, counts)

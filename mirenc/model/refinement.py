@@ -17,8 +17,8 @@ from mirenc.model.graph import Flow
 from mirenc.model.numpy_layers import NumpyLayers
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
-from mirenc.model.segments import distinct, run_starts, scrambled, segment_sum
-from mirenc.model.threads import SLICE, by_slices, give_back, in_order
+from mirenc.model.segments import distinct_keys, hash64, run_starts, segment_sum
+from mirenc.model.threads import SLICE, map_in_order, map_slices, trim_memory
 
 # From as many nodes on, memory is given back between two steps.
 _LARGE_GRAPH = 1 << 15
@@ -35,7 +35,7 @@ class _Classes(NamedTuple):
 
 
 def _classes(key: Integer) -> _Classes:
-    first, class_row = distinct(key)
+    first, class_row = distinct_keys(key)
     # In the order of their members: edges join neighbours, whose states then lie side by side.
     is_member = np.zeros(len(key), dtype=bool)
     is_member[first] = True
@@ -82,9 +82,9 @@ class _Neighbours:
 
     def _refine(self, classes: _Classes, count: UInt32) -> _Classes:
         """Classes of nodes that were equal and have equal neighbours; parallel edges are one of a higher count (K,)."""
-        hashes = scrambled(classes.node_class.astype(np.uint64))[self.source]
+        hashes = hash64(classes.node_class.astype(np.uint64))[self.source]
         hashes += np.repeat(self.relation, np.diff(self.start))
-        hashes = scrambled(hashes)
+        hashes = hash64(hashes)
         hashes *= count
         # Every node has at least the edge from itself.
         return _classes(np.add.reduceat(hashes, self.start[self.first[:-1]]))
@@ -100,7 +100,7 @@ class _Neighbours:
         row = place[self.source[edge]]
         multiple = np.flatnonzero(self.start[pairs + 1] - edge > 1)
         row[multiple] = len(u) + multiple
-        first, column = distinct(self.relation[pairs] * np.int64(len(u) + len(pairs)) + row)
+        first, column = distinct_keys(self.relation[pairs] * np.int64(len(u) + len(pairs)) + row)
         inputs = u.take(row[first], axis=0, mode="clip")
         edges, bounds = spread(self.start[pairs[multiple]], self.start[pairs[multiple] + 1])
         inputs[column[multiple]] = segment_sum(self.share[edges], place[self.source[edges]], bounds, u)
@@ -114,7 +114,7 @@ class _Neighbours:
 def _release_memory(count: int) -> None:
     """Give back to the system what the last step freed, if there are many nodes."""
     if count >= _LARGE_GRAPH:
-        give_back()
+        trim_memory()
 
 
 class RefinedPooling:
@@ -145,7 +145,7 @@ class RefinedPooling:
             columns = members.group[order], members.weight[order], members.count[order]
             return readout.share(rows, members.item[order] - first, *columns)
 
-        for part in in_order(share, range(0, count, SLICE), self.threads):
+        for part in map_in_order(share, range(0, count, SLICE), self.threads):
             readout.add(part)
         return readout.result()
 
@@ -166,7 +166,7 @@ class RefinedPooling:
         for layer in range(1, self.config.layers):
             count = len(neighbours.levels[layer].member)
             _release_memory(count)
-            state = by_slices(slice_of, count, self.config.hidden, self.threads)
+            state = map_slices(slice_of, count, self.config.hidden, self.threads)
             _release_memory(count)  # the threads' memory, too
             slice_of = self._layer(layer, state, neighbours)
 
@@ -182,7 +182,7 @@ class RefinedPooling:
         place, nodes = neighbours.levels[layer].node_class, neighbours.levels[layer + 1].member
         name = f"layers.{layer}"
         norm, bias = self._layers.norm, self._layers.weight(f"{name}.own.bias")
-        u = by_slices(lambda part: norm(f"{name}.norm", state[part]), len(state), state.shape[1], self.threads)
+        u = map_slices(lambda part: norm(f"{name}.norm", state[part]), len(state), state.shape[1], self.threads)
 
         def next_states(part: slice) -> Float32:
             members = nodes[part]

@@ -15,7 +15,7 @@ _summed_count = 0
 _LONG_SEGMENT = 8  # rows
 
 
-def scrambled(values: UInt64) -> UInt64:
+def hash64(values: UInt64) -> UInt64:
     """A 64-bit hash of each number (the finalizer of splitmix64, Steele et al. 2014)."""
     x = values + np.uint64(0x9E3779B97F4A7C15)
     x ^= x >> np.uint64(30)
@@ -26,7 +26,7 @@ def scrambled(values: UInt64) -> UInt64:
     return x
 
 
-def distinct(key: Integer) -> tuple[Int64, Int64]:
+def distinct_keys(key: Integer) -> tuple[Int64, Int64]:
     """First place of each distinct key, and the number of each key among these; ascending, if 64 bits suffice.
 
     The upper bits of a hash are dropped for sorting: two equal hashes may count as distinct ones, never the reverse.

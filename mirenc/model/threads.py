@@ -39,7 +39,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     return _blas().limit(limits=1, user_api="blas")
 
 
-def in_order(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> Iterator[Result]:
+def map_in_order(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> Iterator[Result]:
     """``function`` of each item, in their order, computed a few items ahead."""
     if threads == 1 or len(items) < 2:
         yield from map(function, items)
@@ -53,7 +53,7 @@ def in_order(function: Callable[[Item], Result], items: Sequence[Item], threads:
             futures.extend(pool.submit(function, item) for item in islice(remaining, 1))
 
 
-def by_slices(function: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
+def map_slices(function: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
     """``function`` of each slice of many rows, one below the other: (rows, width) float32."""
     out = np.empty((rows, width), dtype=np.float32)
 
@@ -61,12 +61,12 @@ def by_slices(function: Callable[[slice], Float32], rows: int, width: int, threa
         part = slice(first, min(first + SLICE, rows))
         out[part] = function(part)
 
-    for _ in in_order(fill, range(0, rows, SLICE), threads):
+    for _ in map_in_order(fill, range(0, rows, SLICE), threads):
         pass
     return out
 
 
-def give_back() -> None:
+def trim_memory() -> None:
     """Give the system what is free, in milliseconds: without this the peak of a large module is a third higher."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)

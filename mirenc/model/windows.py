@@ -14,8 +14,8 @@ import numpy as np
 from mirenc.base.arrays import Float32, Int32, Int64, UInt16, UInt64
 from mirenc.model.encoders.convolution import ConvolutionConfig
 from mirenc.model.numpy_layers import NumpyLayers
-from mirenc.model.segments import distinct, run_starts, scrambled
-from mirenc.model.threads import by_slices
+from mirenc.model.segments import distinct_keys, hash64, run_starts
+from mirenc.model.threads import map_slices
 
 # Tokens whose classes are looked for together: the more, the more are equal; the states of all are held at once.
 _GROUP_TOKENS = 1 << 16
@@ -44,10 +44,10 @@ def _encode_group(config: ConvolutionConfig, layers: NumpyLayers, threads: int, 
     all_windows = np.lib.stride_tricks.sliding_window_view(classes, config.width, axis=1)
     for block in config.blocks:
         windows = all_windows[is_token]  # (T, width)
-        first, place = distinct(_hashes(windows))
+        first, place = distinct_keys(_hashes(windows))
         windows = windows[first]
         state = np.concatenate([np.zeros_like(state[:1]), state])
-        state = by_slices(_layer(config, layers, block, state, windows), len(windows), state.shape[1], threads)
+        state = map_slices(_layer(config, layers, block, state, windows), len(windows), state.shape[1], threads)
         text_classes[is_token] = place + 1
     state = layers.norm("norm_out", state)
     out = np.empty((len(ids), config.hidden), dtype=np.float32)
@@ -61,7 +61,7 @@ def _hashes(windows: Int64) -> UInt64:
     """A 64-bit hash of each window: the chance that two that differ share one is N^2 / 2^65. (T, width) -> (T,)."""
     value = np.zeros(len(windows), dtype=np.uint64)
     for column in windows.T:
-        value = scrambled(value + column.astype(np.uint64))
+        value = hash64(value + column.astype(np.uint64))
     return value
 
 

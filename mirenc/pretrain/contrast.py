@@ -244,11 +244,11 @@ class ContrastLosses(nn.Module):
         count = len(batch.texts)
         vectors = torch.zeros(count, model.config.text.hidden, device=self.device)
         features = torch.zeros(count, model.config.text.token_width, device=self.device)
-        length, shorter = self._table.length[batch.texts], 0
+        length, last_width = self._table.length[batch.texts], 0
         with self._precision:
             for width in _WIDTHS:
-                rows = ((length > shorter) & (length <= width)).nonzero().squeeze(1)
-                shorter = width
+                rows = ((length > last_width) & (length <= width)).nonzero().squeeze(1)
+                last_width = width
                 for part in torch.split(rows, _TOKENS // width):
                     ids = self._table.padded(batch.texts[part], width)
                     features = features.index_copy(0, part, model.text_features(ids).float())

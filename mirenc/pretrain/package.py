@@ -102,23 +102,23 @@ def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
     """Markdown text; every figure in it is in ``figures``."""
     config, training, data = trainer.model_config, figures["training"], figures["data"]
     text, graph = config.text, config.graph
-    trunk = "" if config.taught is None else f" Its taught vector has {config.taught.width}."
-    words = f" + {config.lexical.width} (words, untrained)" if config.lexical is not None else ""
+    trunk_note = "" if config.taught is None else f" Its taught vector has {config.taught.width}."
+    lexical_note = f" + {config.lexical.width} (words, untrained)" if config.lexical is not None else ""
     languages = ", ".join(f"{language} {count}" for language, count in training["languages"].items())
     ancestors = ", its ancestors included," if trainer.ancestry else ""
     unknown = sorted({source.model for source in trainer.ancestry if source.kind == "unknown"})
     unknown_note = f" What {' and '.join(unknown)} saw is not recorded." if unknown else ""
     rows = "\n".join(f"| {' | '.join(row)} |" for row in trainer.rows(figures))
     cosine_note = "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
-    order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
+    order_note = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
 have one statement, and {graph.order}."""
     if graph.positions:
-        order = f"""At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
+        order_note = f"""At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
 `sub %y, %x` have one statement. The graph encoder does, {graph.order}."""
     return f"""# {name}
 
 Made with mirenc {__version__}. Text encoder: {text.card}; graph encoder: {graph.card(text.token_width)}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
-float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){words} components.{trunk}
+float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){lexical_note} components.{trunk_note}
 
 ## Data
 {training["programs_in_corpus"]} programs (translation units) of {len(set(trainer.corpus.projects))} projects at optimisation levels
@@ -143,7 +143,7 @@ GAE and matching are measured on some of the {data["graphs"]:,} modules whose gr
 GAE negatives join endpoints of the same flow in the same module, so they cannot be told apart by node kind.
 
 ## Limits
-{"" if config.pooling.whiten else cosine_note}{order} A language absent from the data above embeds, but was
+{"" if config.pooling.whiten else cosine_note}{order_note} A language absent from the data above embeds, but was
 not trained on.
 """
 

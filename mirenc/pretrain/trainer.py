@@ -168,7 +168,7 @@ class Trainer:
 
     def _run_stage(self, name: str, state: dict[str, Any] | None) -> None:
         """One stage, from its beginning or from the ``state`` in a checkpoint."""
-        stage, started = self.stages[name], time.monotonic()
+        stage, start_time = self.stages[name], time.monotonic()
         self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
         losses = self.make_losses(name)
         contrast = losses if isinstance(losses, ContrastLosses) else None
@@ -186,7 +186,7 @@ class Trainer:
                 rate = stage.rate(step)
                 loss = self._step(optimiser, losses, rate, step, batch)
                 self.step = step + 1
-                seconds, started = time.monotonic() - started, time.monotonic()
+                seconds, start_time = time.monotonic() - start_time, time.monotonic()
                 self.seconds += seconds
                 timed_steps, all_items, all_seconds = timed_steps + 1, all_items + batch.items, all_seconds + seconds
                 speed, remaining = all_items / all_seconds, all_seconds / timed_steps * (stage.steps - self.step)

@@ -40,8 +40,8 @@ def choose_modules(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> 
     modules (K,), and the rows of them that are one program (P, 2).
     """
     size, programs = corpus.statement_total[modules], corpus.programs
-    fit = modules[(size >= _MIN_STATEMENTS) & (size <= _MAX_STATEMENTS)]
-    order = rng.permutation(fit if len(fit) >= _MODULES // 2 else modules).tolist()
+    candidates = modules[(size >= _MIN_STATEMENTS) & (size <= _MAX_STATEMENTS)]
+    order = rng.permutation(candidates if len(candidates) >= _MODULES // 2 else modules).tolist()
     by_program: dict[tuple[str, str], list[int]] = {}
     for module in order:
         by_program.setdefault(programs[module], []).append(module)

@@ -164,10 +164,10 @@ def _read_files(
             name = source.part.label or name
         try:
             with one_input(source.name, "read"):
-                loaded = load_input(source, options)
-                module = module_of(loaded, options)
+                content = load_input(source, options)
+                module = module_of(content, options)
             try:
-                sizes = _sizes(engine, loaded.data, module)
+                sizes = _sizes(engine, content.data, module)
             except (ForeignIRError, IRParseError, PassError) as error:
                 warn(f"{source.name}: no sizes: {error}")
                 sizes = {}
@@ -177,7 +177,7 @@ def _read_files(
             failed(error)
             continue
         # With the data in it, so that a source is not compiled twice, nor standard input read twice.
-        yield _File(name, Input(source.name, loaded.data), functions, levels_of_functions(module))
+        yield _File(name, Input(source.name, content.data), functions, levels_of_functions(module))
 
 
 def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:

@@ -102,8 +102,8 @@ def _differences(old: FunctionCode, new: FunctionCode) -> Iterator[str]:
         yield "constants, types, flags or instructions"
     elif old.operands != new.operands:
         yield "operands or branches"
-    shared = old.globals.keys() & new.globals.keys()
-    if values := ", ".join(sorted(name[1:] for name in shared if old.globals[name] != new.globals[name])):
+    common = old.globals.keys() & new.globals.keys()
+    if values := ", ".join(sorted(name[1:] for name in common if old.globals[name] != new.globals[name])):
         yield f"value of {values}"
 
 

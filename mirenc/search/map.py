@@ -70,16 +70,16 @@ def draw_map(
     counts = Counter(tops[table.source_row[row]] for row in rows.tolist()).most_common()
     other_group = f"{len(counts) - _GROUPS} others"
     group_of = {top: top if rank < _GROUPS else other_group for rank, (top, _) in enumerate(counts)}
-    groups: dict[str, Any] = {name: {"name": _cut(name), "points": []} for name in group_of.values()}
+    groups: dict[str, Any] = {name: {"name": _html_label(name), "points": []} for name in group_of.values()}
     for number, row in enumerate(rows.tolist()):
-        first, *details = map(_cut, label_lines(row))
+        first, *details = map(_html_label, label_lines(row))
         lines = [f"<b>{first}</b>", *details, ""]
         for rank, neighbour in enumerate(neighbours[number, :_SHOWN_NEIGHBOURS].tolist()):
             right = None if rank else sure(float(cosines[number, rank]))
             share = "" if right is None else f" ({right:.0%})"
-            lines.append(f"{cosines[number, rank]:.3f}{share}  {'  '.join(map(_cut, label_lines(neighbour)))}")
+            lines.append(f"{cosines[number, rank]:.3f}{share}  {'  '.join(map(_html_label, label_lines(neighbour)))}")
         point = [*places[number].tolist(), "<br>".join(lines), "\n".join(label_lines(row))]
-        point += [_cut(label_lines(row)[0], 24)] * (len(rows) < _MAX_LABELLED)
+        point += [_html_label(label_lines(row)[0], 24)] * (len(rows) < _MAX_LABELLED)
         groups[group_of[tops[table.source_row[row]]]]["points"].append(point)
     maker, total_text = table.maker, f" of {len(table):,}" if len(rows) < len(table) else ""
     return fill_page(
@@ -109,14 +109,14 @@ def _places(vectors: Float32, neighbours: Int64, cosines: Float32) -> Float32:
     """Points (n, 2), by t-SNE that starts from the two principal components, or by these alone for few vectors."""
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     unit -= unit.mean(axis=0)
-    flat = unit @ np.linalg.eigh(unit.T @ unit)[1][:, :-3:-1]
-    if (count := len(flat)) < _MIN_ROWS:
-        return flat
+    components = unit @ np.linalg.eigh(unit.T @ unit)[1][:, :-3:-1]
+    if (count := len(components)) < _MIN_ROWS:
+        return components
     columns = np.column_stack([np.arange(count), neighbours])  # (n, k), each one first: scikit-learn wants it there
     distances = np.column_stack([np.zeros(count), np.sqrt(2 - 2 * cosines)])  # of vectors of length 1
     starts = np.arange(count + 1) * columns.shape[1]
     graph = csr_array((distances.ravel(), columns.ravel(), starts), shape=(count, count))
-    init = 1e-4 * flat / max(flat[:, 0].std(), 1e-12)
+    init = 1e-4 * components / max(components[:, 0].std(), 1e-12)
     options = {"perplexity": min(_PERPLEXITY, (count - 1) / 3), "metric": "precomputed", "init": init, **_TSNE_OPTIONS}
     return TSNE(**options, random_state=0).fit_transform(graph)
 
@@ -146,6 +146,6 @@ def _paths(files: list[str]) -> tuple[list[str], list[str]]:
     return ["/".join(part[start:]) for part in parts], [part[start] for part in parts]
 
 
-def _cut(text: str, width: int = 60) -> str:
+def _html_label(text: str, width: int = 60) -> str:
     """Shortened, and escaped for HTML."""
     return escape(shorten(text, width), quote=False)

@@ -80,16 +80,16 @@ def paired(old: Side, new: Side, known_pairs: Int64) -> Int64:
     candidates = _matrix(np.repeat(np.arange(shape[0]), forward.shape[1]), forward.ravel(), shape)
     candidates += _matrix(backward.ravel(), np.repeat(np.arange(shape[1]), backward.shape[1]), shape)
     relations = list(zip(_relations(old), _relations(new), strict=True))
-    (old_files, new_files), (old_place, new_place) = zip(_files(old), _files(new), strict=True)
+    (old_files, new_files), (old_place, new_place) = zip(_memberships(old), _memberships(new), strict=True)
     partner, support = known_pairs, sp.csr_matrix(shape)
     file_overlap = sp.csr_matrix((old_files.shape[1], new_files.shape[1]))
-    for turn in range(1 + _ROUNDS):
+    for round_number in range(1 + _ROUNDS):
         rows, columns = (candidates + support).nonzero()
         old_row, new_row = old_free[rows], new_free[columns]
         overlap = np.asarray(file_overlap[old.file[old_row], new.file[new_row]]).ravel()
         score = cosines(old, new, old_row, new_row) + _NEIGHBOUR_WEIGHT * np.asarray(support[rows, columns]).ravel()
         score += _FILE_WEIGHT * overlap * np.exp(-3 * np.abs(old_place[old_row] - new_place[new_row]))
-        min_score = _MIN_FINAL_SCORE if turn == _ROUNDS else _MIN_SCORE
+        min_score = _MIN_FINAL_SCORE if round_number == _ROUNDS else _MIN_SCORE
         chosen = _assign(rows, columns, score - min_score, shape)
         partner = known_pairs.copy()
         partner[old_free[chosen[0]]] = new_free[chosen[1]]
@@ -113,7 +113,7 @@ def _relations(side: Side) -> list[Any]:
     return [sp.diags(1 / np.sqrt(np.maximum(np.asarray(rows.sum(1)).ravel(), 1))) @ rows for rows in relations]
 
 
-def _files(side: Side) -> tuple[Any, Float64]:
+def _memberships(side: Side) -> tuple[Any, Float64]:
     """Membership of functions in files (n, files), columns scaled to length 1; and relative position in it (n,)."""
     size, row = np.bincount(side.file), np.arange(len(side.file))
     place = (row - (np.cumsum(size) - size)[side.file] + 0.5) / size[side.file]

@@ -17,7 +17,7 @@ from mirenc.search.diff import Change
 from mirenc.search.pages import fill_page
 
 _MAX_COMMENT = 60_000  # characters of a report in Markdown; GitHub takes comments of up to 65,536
-_FAILED, _LISTED = 10, 300  # files that a comment names, and characters about each
+_MAX_FAILED, _MAX_COMPLAINT = 10, 300  # files that a comment names, and characters about each
 _SQUARES = 8  # of the longest bar in Markdown
 # What may start a tag, a cell, an emphasis, a mention, a link; underscores inside of a word do nothing.
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|[\\`*{}\[\]<>#|~@&!$^]|:(?=//)|(?<=w)\.", re.IGNORECASE)
@@ -147,8 +147,8 @@ def markdown_report(report: Report, k: int) -> str:
     heading = [f"### {_markdown(shorten(report.old))} → {_markdown(shorten(report.new))}: {report.headline}", ""]
     heading += [f"{old} → {new} bytes. Functions: {kinds}."]
     if report.failed:
-        lines = [shorten(line, _LISTED) for line in report.failed[:_FAILED]]
-        remainder = [f"and {len(report.failed) - _FAILED:,} more"] * (len(report.failed) > _FAILED)
+        lines = [shorten(line, _MAX_COMPLAINT) for line in report.failed[:_MAX_FAILED]]
+        remainder = [f"and {len(report.failed) - _MAX_FAILED:,} more"] * (len(report.failed) > _MAX_FAILED)
         heading += ["", "Files that were not read:", "", *(f"- {_markdown(line)}" for line in lines + remainder)]
     while True:
         tables = _markdown_table(report.functions, "function", k) + _markdown_table(report.changed_files, "file", k)
@@ -164,11 +164,11 @@ def markdown_report(report: Report, k: int) -> str:
 def _long_names(names: list[str], room: int) -> str:
     """Those of the names that are shortened in the report, whole, in at most ``room`` characters."""
     lines = [f"- {_code(name)}\n" for name in names if shorten(name) != printable(name)]
-    fitting = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < room]
-    omitted = len(lines) - len(fitting)
+    fitting_lines = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < room]
+    omitted = len(lines) - len(fitting_lines)
     if omitted:
-        fitting.append(f"- {omitted:,} more are too long for a comment; a report in .html or .json has them.\n")
-    return f"\n<details><summary>Long names</summary>\n\n{''.join(fitting)}\n</details>\n" if lines else ""
+        fitting_lines.append(f"- {omitted:,} more are too long for a comment; a report in .html or .json has them.\n")
+    return f"\n<details><summary>Long names</summary>\n\n{''.join(fitting_lines)}\n</details>\n" if lines else ""
 
 
 def _markdown_table(rows: Sequence[Row], title: str, k: int) -> list[str]:

@@ -40,13 +40,13 @@ def rerank(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTable, k: 
     rows_and_cosines = (np.split(array, ends) for array in candidates)
     for queries, (_, file_vectors), rows, cosines in zip(unit_queries, files, *rows_and_cosines, strict=True):
         query_rests = rest_of_file(queries, np.full(queries.shape, (_unit(file_vectors) - mean).sum(0)), mean)
-        sum_of: dict[int, Float64] = {}  # by file: the functions of a file are near those of few others
+        file_sums: dict[int, Float64] = {}  # by file: the functions of a file are near those of few others
         order = np.empty((len(rows), min(k, rows.shape[1])), dtype=np.int64)
         for number, nearest_rows in enumerate(rows):
-            for file in set(source[nearest_rows].tolist()) - sum_of.keys():
+            for file in set(source[nearest_rows].tolist()) - file_sums.keys():
                 members = by_file[slice(*np.searchsorted(source, [file, file + 1], sorter=by_file))]
-                sum_of[file] = (_unit(table.vectors[members]) - mean).sum(0)
-            sums = np.array([sum_of[file] for file in source[nearest_rows].tolist()])
+                file_sums[file] = (_unit(table.vectors[members]) - mean).sum(0)
+            sums = np.array([file_sums[file] for file in source[nearest_rows].tolist()])
             candidate_rests = rest_of_file(_unit(table.vectors[nearest_rows]), sums, mean)
             score = cosines[number] + file_bonus(candidate_rests @ query_rests[number])
             # In single precision, like cosines, so that ties stay in the order of their rows.

@@ -44,7 +44,7 @@ TEXT = "define i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n"
 def children(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The processes that were started, none of which is a copy of this one, whatever threads it has."""
     started: list[Any] = []
-    monkeypatch.setattr(workers, "_THREADS", "none")
+    monkeypatch.setattr(workers, "_THREADS_FOLDER", "none")
     honest = workers._Worker.start
 
     def start(self: Any, **options: Any) -> Any:

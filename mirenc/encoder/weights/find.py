@@ -44,7 +44,7 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
     """
     from importlib.metadata import entry_points
 
-    names = set(_shipped())
+    names = set(_shipped_models())
     failed = failed or (lambda error: warnings.warn(str(error), stacklevel=3))
     points = entry_points(group=_GROUP)
     for name in sorted(points.names):
@@ -63,7 +63,7 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
 
 def is_model_name(name: str) -> bool:
     """Whether this is the name of a model, which need not be installed. ModelError: its announcement gives no model."""
-    return name in _shipped() or name in _APART or _find_announced(name) is not None
+    return name in _shipped_models() or name in _APART or _find_announced(name) is not None
 
 
 def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
@@ -72,7 +72,7 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
     Raises ModelError: it is none of these, the name's announcement gives no model, or the hub gives none.
     """
     name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
-    if name in _shipped():
+    if name in _shipped_models():
         return _HOME / name
     if announced := _find_announced(name):
         return announced
@@ -96,7 +96,7 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
     raise ModelError(unknown("model", name, model_names, "To load a folder, give its path"))
 
 
-def _shipped() -> list[str]:
+def _shipped_models() -> list[str]:
     return [path.parent.name for path in _HOME.glob("*/config.json")]
 
 

@@ -113,10 +113,10 @@ class HubModel(NamedTuple):
             raise ModelError(f"{self.at}: its {SUMS} {problem.format(repr(diff[0]))}. Tell the model's maker")
         for name, expected in sums.items():
             if (actual := sum_of(folder / name)) != expected:
-                damaged = (folder / name).resolve()  # a link into the cache's blobs, or a file where links cannot be
+                blob = (folder / name).resolve()  # a link into the cache's blobs, or a file where links cannot be
                 (folder / name).unlink()
-                if damaged.parent == (folder.parents[1] / "blobs").resolve():
-                    damaged.unlink(missing_ok=True)
+                if blob.parent == (folder.parents[1] / "blobs").resolve():
+                    blob.unlink(missing_ok=True)
                 raise ModelError(
                     f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {actual[:12]}..., not "
                     f"{expected[:12]}...), so it was deleted. Type the command again; if that fails, tell its maker"
@@ -132,19 +132,19 @@ class HubModel(NamedTuple):
         """What to say of an error of huggingface_hub, the cache or the network."""
         errors, constants = library().errors, library().constants
         opening, hub = f"{self.at}: is no folder here, and", constants.ENDPOINT
-        copy = f"or copy {constants.HF_HUB_CACHE} from a machine that has the model"
+        copy_advice = f"or copy {constants.HF_HUB_CACHE} from a machine that has the model"
         if isinstance(error, errors.RevisionNotFoundError):
             problem = f"{self.repo} has no revision {self.revision!r} on {hub}"
             return f"{problem}. For the newest, type: mirenc models fetch {self.repo}"
         if isinstance(error, errors.RepositoryNotFoundError):
-            private = "Check the name; if it is private, type: hf auth login"
-            return f"{opening} {hub} has no such model, or a private or gated one. {private}"
+            name_advice = "Check the name; if it is private, type: hf auth login"
+            return f"{opening} {hub} has no such model, or a private or gated one. {name_advice}"
         if isinstance(error, errors.OfflineModeIsEnabled):
-            return f"{opening} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy}"
+            return f"{opening} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy_advice}"
         if isinstance(error, PermissionError):  # of the cache
             return f"{error.filename}: {error.strerror}. Set HF_HOME to a folder of yours"
-        wait = "Wait some minutes" if (status_of(error) or 0) >= 429 else "Check the network"
-        return f"{opening} {hub} does not give it ({brief(error)}). {wait}, {copy}"
+        delay_advice = "Wait some minutes" if (status_of(error) or 0) >= 429 else "Check the network"
+        return f"{opening} {hub} does not give it ({brief(error)}). {delay_advice}, {copy_advice}"
 
 
 def _bounded_progress(limit: int, model: str) -> type:

@@ -19,7 +19,7 @@ from mirenc.base.arrays import Float32
 from mirenc.base.errors import ConfigError, ModelError
 from mirenc.base.writing import delivered
 from mirenc.encoder.weights.store import ModelFiles
-from mirenc.model.threads import by_slices, usable_cores
+from mirenc.model.threads import map_slices, usable_cores
 
 PARTS = ("text", "graph", "lexical")
 _NUMBERS = ("mean", "matrix")
@@ -60,7 +60,7 @@ class WhiteningMap:
     def apply(self, part: str, vectors: Float32) -> Float32:
         """Whitened vectors of a part, on all cores; call it within `one_blas_thread`. Shapes: (n, D) -> (n, D)."""
         mean, matrix, cores = self.mean[part], self.matrix[part], usable_cores()
-        return by_slices(lambda rows: np.matmul(vectors[rows] - mean, matrix), len(vectors), len(mean), cores)
+        return map_slices(lambda rows: np.matmul(vectors[rows] - mean, matrix), len(vectors), len(mean), cores)
 
     @classmethod
     def of_model(cls, files: ModelFiles) -> WhiteningMap:
@@ -131,7 +131,7 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
         map_names = ", ".join(list_maps(files.name)) or "none"
         raise ModelError(f"{files.name} has no map {name!r}; it has: {map_names}. Fit one with: {fit_command}")
     try:
-        whitening = _read(path, name, files)
+        whitening = _read_map(path, name, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path}: is not a map, or is damaged ({error}). Fit the map again: {fit_command}") from None
     if (map_digest := whitening.model_digest) != files.digest:
@@ -142,7 +142,7 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     return whitening
 
 
-def _read(path: Path, name: str, files: ModelFiles) -> WhiteningMap:
+def _read_map(path: Path, name: str, files: ModelFiles) -> WhiteningMap:
     """A stored map; where it is of this release of the model, of the model's widths."""
     from safetensors import safe_open
 

@@ -26,7 +26,7 @@ from mirenc.model.tokenizer import IRTokenizer
 FORMAT = 1
 _FITTED_PREFIXES = ("whiten_", "lexical_")
 # Most of a model's numbers, of which a file asks for few rows. To convert it takes 17 ms, a twentieth of a small file.
-_AS_STORED = ("text.token.weight", np.dtype(np.float16))
+_HALF_EMBEDDING = ("text.token.weight", np.dtype(np.float16))
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -113,7 +113,7 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         # The largest one first, beside work in which numpy runs without Python's lock; to parse a tokenizer holds it.
         future = executor.submit(lambda: [hashlib.sha256(data) for data in (weight_data, tokenizer_data, config_data)])
         weights = {
-            name: array if (name, array.dtype) == _AS_STORED else array.astype(np.float32, copy=False)
+            name: array if (name, array.dtype) == _HALF_EMBEDDING else array.astype(np.float32, copy=False)
             for name, array in arrays.items()
         }
         tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8", "replace"), where=f"{folder}/tokenizer.json")

@@ -73,8 +73,8 @@ def build_graph(ir: IRModule | str | bytes, *, normalisation: str = "locals") ->
     text = _Texts(module, normalisation)
     full_row = np.zeros(count, dtype=np.int32)
     full_row[0] = text.table[EXTERNAL]
-    if nodes.declared.any():
-        full_row[nodes.first[nodes.declared]] = text.table[UNDEFINED_FUNCTION]
+    if nodes.is_declared.any():
+        full_row[nodes.first[nodes.is_declared]] = text.table[UNDEFINED_FUNCTION]
     full_row[nodes.inst] = text.statements.row[text.statements.first_instruction :]
     full_row[use_node] = text.variables(arrays.operand_type[use], ref[use])
     full_row[arguments] = text.arguments(arrays.operand_type[arg_use], arg_function, ref[arg_use])
@@ -107,8 +107,8 @@ class _Nodes:
     def __init__(self, module: IRModule) -> None:
         first = np.array([header.first for header in module.headers], dtype=np.int64)
         size = np.array([header.last - header.first for header in module.headers], dtype=np.int64)
-        self.declared = np.array([header.is_declaration for header in module.headers], dtype=bool)  # (F,)
-        node_counts: Int64 = np.where(self.declared, 1, size)
+        self.is_declared = np.array([header.is_declaration for header in module.headers], dtype=bool)  # (F,)
+        node_counts: Int64 = np.where(self.is_declared, 1, size)
         self.count = int(node_counts.sum())
         self.function: Int64 = np.repeat(np.arange(len(node_counts)), node_counts)  # (count,) of each node
         self.first: Int64 = 1 + np.cumsum(node_counts) - node_counts  # (F,) first node

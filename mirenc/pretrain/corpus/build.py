@@ -258,8 +258,8 @@ class _Texts:
 
 def module_origin(path: Path, root: Path, sources: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
     """The text columns of `ModuleInfo` for a file below ``root``; ``sources`` as of `build_corpus`."""
-    relative = path.relative_to(root)
-    name, parts = relative.as_posix(), relative.parts
+    relative_path = path.relative_to(root)
+    name, parts = relative_path.as_posix(), relative_path.parts
     level = parts[1] if len(parts) > 2 and is_level(parts[1]) else ""
     # Two levels of one program have one name below their levels.
     file = "/".join(parts[2:] if level else parts[1:]) or parts[0]

@@ -30,8 +30,8 @@ _TOKEN_MASK = np.uint64(0xFFFF)
 def draw_modules(corpus: Corpus, modules: Integer, limit: int, rng: np.random.Generator) -> Int64:
     """At most ``limit`` of the modules, drawn among those that have a graph of at most `MAX_NODES` nodes."""
     nodes = corpus.node_count[modules]
-    fit = np.asarray(modules, dtype=np.int64)[(nodes > 0) & (nodes <= MAX_NODES)]
-    return np.sort(rng.permutation(fit)[:limit])
+    candidates = np.asarray(modules, dtype=np.int64)[(nodes > 0) & (nodes <= MAX_NODES)]
+    return np.sort(rng.permutation(candidates)[:limit])
 
 
 def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[str, Int64]:

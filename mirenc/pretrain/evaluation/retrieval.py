@@ -111,8 +111,8 @@ def ranks(queries: Any, candidates: Any) -> Float64:
         scores = queries[first : first + _BLOCK] @ candidates.T
         scores = np.asarray(scores.toarray() if sp.issparse(scores) else scores)
         target = scores[np.arange(len(scores)), first + np.arange(len(scores))][:, None]
-        nearer, equal = (scores > target).sum(1), (scores == target).sum(1) - 1
-        rank[first : first + _BLOCK] = 1 + nearer + equal / 2
+        nearer, ties = (scores > target).sum(1), (scores == target).sum(1) - 1
+        rank[first : first + _BLOCK] = 1 + nearer + ties / 2
     return rank
 
 
