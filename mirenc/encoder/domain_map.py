@@ -90,7 +90,7 @@ def domain_vectors(
     failed: Callable[[MirencError], None] | None = None,
     progress: bool | Progress = False,
 ) -> tuple[dict[str, Float32], Int64, int]:
-    """What a map is fitted on: vectors (M, D) by part, not whitened; pairs of rows (P, 2); number of files read."""
+    """The data of a map: vectors (M, D) by part, not whitened; pairs of rows (P, 2); and the number of files read."""
     files = list(expand_inputs(inputs, options=encoder.options))
     partners = _file_pairs([file.name for file in files], pairs)
     outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
@@ -107,7 +107,7 @@ def domain_vectors(
 
 
 def shrinkage_floor(vectors: Floating) -> float:
-    """How far to shrink the covariance of few vectors towards a sphere, as a share of its mean variance.
+    """The floor that shrinks the covariance of few vectors towards a sphere, as a share of its mean variance.
 
     Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", J. Multivariate Analysis
     88 (2004): the shrunk covariance (1 - s) S + s m I of the least expected error; the floor is s / (1 - s).

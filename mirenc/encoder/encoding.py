@@ -35,9 +35,9 @@ def statement_vectors(
     *,
     remembered: dict[str, Float32],
 ) -> list[Float32]:
-    """For each module the vectors of the texts that its pools and graph need; those of other texts are zero.
+    """Statement vectors of each module: of the texts that its pools and graph need; rows of other texts are zero.
 
-    They are those ``remembered``, to which new ones are added, or of the cache, or of the model. Shapes: -> (U, H)
+    They come from ``remembered``, to which new ones are added, from the cache, or from the model. Shapes: -> (U, H)
     float32 each.
     """
     if sum(len(sample.node_row) for sample in samples) >= _LARGE_GRAPH:
@@ -98,7 +98,7 @@ def forward_all(
 
 
 def join_samples(samples: Sequence[IRSample], pools: Sequence[Pools]) -> tuple[IRSample, Pools]:
-    """The modules as one, their groups one after the other; of the pools, those of texts and nodes.
+    """Join modules into one, their groups one after the other; the pools of texts and nodes are joined, too.
 
     Equal texts of two samples stay two: so nodes of two modules are never taken for equal, and neighbours are added up
     in the order that each module has them in.

@@ -207,7 +207,7 @@ class _Worker:
 
 
 def serve() -> None:
-    """What a Popen of a `_Worker` runs."""
+    """The main function of the child process that `_Worker.start` runs."""
     setup = pickle.load(sys.stdin.buffer)  # noqa: S301 - from this process's own parent
     _answer(sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), lambda: pickle.loads(setup))  # noqa: S301
 
@@ -237,7 +237,7 @@ def _answer(requests: IO[bytes], replies: IO[bytes], load: Callable[[], _Setup])
 
 
 class _Workers:
-    """Some threads, each with a process that it talks to."""
+    """Several threads, each of which talks to a process of its own."""
 
     def __init__(self, setup: _Setup, count: int, stage: str) -> None:
         self._stage, self._workers = stage, [_Worker(setup) for _ in range(count)]
@@ -267,7 +267,7 @@ class _Workers:
         return [Outcome(batch[0].name, None, error) if self._stage == "embed" else error]
 
     def close(self) -> None:
-        """End all workers; what they are at is dropped."""
+        """End all workers and drop the batches that they work on."""
         self._closing.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
         for worker in self._workers:

@@ -28,7 +28,7 @@ class GCNPooling:
         self.config, self._layers = config, layers
 
     def __call__(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
-        """Vectors of groups of nodes; it takes no statements. Shapes: features (U, F) -> (G, D) float32."""
+        """Vectors of groups of nodes; ``statements`` are not used. Shapes: features (U, F) -> (G, D) float32."""
         if self.config.readout == "mean":
             return self._mean(sample, pool, features)
         return pool.readout(self._nodes(sample, *self._first_product(sample, features)), sizes=True)

@@ -26,7 +26,7 @@ GraphPooling = Callable[[IRSample, Pool, Float32, Float32 | None], Float32]
 
 
 def graph_pooling(config: GraphConfig, layers: NumpyLayers, threads: int) -> GraphPooling:
-    """How a graph encoder is computed: in a faster way where there is one, else by its formula."""
+    """The function that computes a graph encoder: a faster one where there is one, else its formula."""
     if config.kind == "directed":
         return RefinedPooling(config, layers, threads)
     if config.kind == "gcn":

@@ -23,7 +23,7 @@ _TEXT = ("item", "group", "count")
 
 
 class Share(NamedTuple):
-    """What some vectors add to G' groups; sums are in double precision, since they may not depend on an order."""
+    """Contribution of some vectors to G' groups; sums are in double precision, so that they depend on no order."""
 
     group_rows: Int64  # (G',) groups that have some of them
     mean: Float64  # (G', D) weighted sum
@@ -126,7 +126,7 @@ def make_pool(
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """How the rows of one level come from a module's texts and nodes."""
+    """Pools of a module's texts and nodes, from which the rows of one level are made."""
 
     text: Pool  # of texts that are statements
     graph: Pool  # of nodes
@@ -177,7 +177,7 @@ def region_pools(
     membership = sp.csr_matrix((np.ones(len(group)), (group, instruction)), shape=(groups, count))
 
     def members(reader: Integer, item: Integer, items: int) -> tuple[Int64, Int64]:
-        """What readers in a group read: item and group, each pair once."""
+        """Items that the readers in each group read: item and group of each distinct pair."""
         pairs = (membership @ sp.csr_matrix((np.ones(len(reader)), (reader, item)), shape=(count, items))).tocoo()
         return pairs.col, pairs.row
 

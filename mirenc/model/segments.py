@@ -43,7 +43,7 @@ def distinct_keys(key: Integer) -> tuple[Int64, Int64]:
 
 
 def run_starts(values: Integer) -> Int64:
-    """Where each run of equal values begins. Shapes: (n,) -> (runs,)."""
+    """First position of each run of equal values. Shapes: (n,) -> (runs,)."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
 
 

@@ -35,7 +35,7 @@ def _blas() -> Any:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Each of our threads does its own products: BLAS's threads wait for each other."""
+    """A context in which BLAS uses one thread: mirenc's own threads do products, and BLAS's wait for each other."""
     return _blas().limit(limits=1, user_api="blas")
 
 

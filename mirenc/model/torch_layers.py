@@ -47,7 +47,7 @@ def _module(layer: Layer) -> nn.Module | nn.Parameter:
 
 
 class TorchLayers(nn.Module):
-    """Modules of some layers; one named ``blocks.0.norm`` is a module of that path."""
+    """Torch modules of declared layers; the layer ``blocks.0.norm`` is the module of that path."""
 
     def __init__(self, layers: Mapping[str, Layer]) -> None:
         super().__init__()

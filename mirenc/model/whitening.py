@@ -24,7 +24,7 @@ _SHRINKAGE = 0.01  # chosen in pretrain/README.md
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What of a domain's vectors a map is fitted on."""
+    """The moments of a domain's vectors that a map is fitted on."""
 
     mean: Float64  # (D,)
     covariance: Float64  # (D, D), 0 where the vectors do not differ

@@ -24,7 +24,7 @@ _GROUP_TOKENS = 1 << 16
 def encode_windows(
     config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: UInt16, length: Int32
 ) -> Iterator[tuple[Int64, Float32]]:
-    """Statement vectors of some texts after the other. Shapes: ids (U, L), length (U,) -> rows (n,), (n, H)."""
+    """Yield statement vectors, a group of texts at a time. Shapes: ids (U, L), length (U,) -> rows (n,), (n, H)."""
     order = np.argsort(length, kind="stable")
     group = np.cumsum(length[order], dtype=np.int64) // _GROUP_TOKENS
     for rows in np.split(order, run_starts(group)[1:]):

@@ -185,7 +185,7 @@ def info_nce(query: Tensor, candidate: Tensor, scale: Tensor, mask: Tensor | Non
 
 
 class ContrastLosses(nn.Module):
-    """The loss of a step of the stage, and what it trains: the model, its whitening maps, temperatures."""
+    """The loss of a step of the stage, and the parameters it trains: the model, its whitening maps, temperatures."""
 
     stage = "contrast"
 

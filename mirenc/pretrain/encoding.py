@@ -92,7 +92,7 @@ def _slices(rows: Int64) -> list[Int64]:
 
 
 def _table(texts: int, rows: Int64, values: Tensor) -> Callable[[Tensor], Tensor]:
-    """From numbers of ``texts`` (U,) to the ``values`` of those in ``rows``, zeros for others (U, D)."""
+    """A function from numbers of texts (U,) to their ``values`` (U, D), zeros for texts that are not in ``rows``."""
     place = torch.zeros(texts, dtype=torch.int64)
     place[torch.from_numpy(rows)] = torch.arange(1, len(rows) + 1)
     place, padded = place.to(values.device), torch.cat([values.new_zeros(1, values.shape[1]), values])

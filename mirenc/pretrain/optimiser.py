@@ -49,7 +49,7 @@ class Optimiser:
             optimiser.zero_grad()
 
     def state(self) -> list[dict[str, Any]]:
-        """What a checkpoint keeps."""
+        """The optimisers' states for a checkpoint."""
         return [optimiser.state_dict() for optimiser in self._all]
 
     def load(self, state: list[dict[str, Any]]) -> None:

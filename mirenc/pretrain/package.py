@@ -63,7 +63,7 @@ def package(
 
 
 def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> tuple[Source, ...]:
-    """What the model learned from, after what its ancestors did."""
+    """The sources of the model's ancestors, then its own."""
     project_sets = trainer.learned_from() | {"maps": {project for domain in domains for project in domain["projects"]}}
     sources = [Source(name, kind, tuple(sorted(projects))) for kind, projects in project_sets.items() if projects]
     return (*trainer.ancestry, *sources)
@@ -165,7 +165,7 @@ Optimiser {config.optimiser}, {config.precision} matrix products, seed {config.s
 
 
 def _maps_text(domains: list[dict[str, Any]]) -> str:
-    """What the maps were fitted on; nothing of a model without maps."""
+    """The card's sentence on what the maps were fitted on; "" without maps."""
     if not domains:
         return ""
     if [domain["name"] for domain in domains] == [TRAINING_MODULES]:

@@ -13,7 +13,7 @@ from torch.distributed.nn.functional import all_reduce
 
 
 class Processes:
-    """One process among those of a run; alone where `torchrun` was not used."""
+    """One process among those of a run; the only one where `torchrun` was not used."""
 
     def __init__(self, device: torch.device) -> None:
         self.count = int(os.environ.get("WORLD_SIZE", "1"))

@@ -51,7 +51,7 @@ class StepReport(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What the items are."""
+        """The unit of the items: ``tokens`` or ``nodes``."""
         return "tokens" if self.stage == "mlm" else "nodes"
 
 
@@ -113,7 +113,7 @@ class Trainer:
 
     # What a recipe with a stage of its own overrides (``pretrain/teaching.py``): the next six.
     def make_sampler(self, sampler: type[Sampler] = Sampler) -> Sampler:
-        """What draws the batches of the run."""
+        """The sampler that draws the batches of the run."""
         digest = self.started_from["digest"] if self.started_from is not None else ""
         parts = (self.corpus, self.train_modules, self.config, self.processes)
         return sampler(*parts, functions=self.functions, held_out=self.kept_out, started_from=digest)
@@ -136,11 +136,11 @@ class Trainer:
         return {} if self.recall is None else {"functions": self.recall}
 
     def rows(self, figures: Figures) -> list[Row]:
-        """What the model card shows of all figures."""
+        """The rows of figures that the model card shows."""
         return figure_rows(figures)
 
     def stage_words(self) -> str:
-        """What the model card says of the stages after matching."""
+        """The model card's text on the stages after matching."""
         contrast = self.config.contrast
         if not contrast.steps:
             return ""
@@ -167,7 +167,7 @@ class Trainer:
         return self.model
 
     def _run_stage(self, name: str, state: dict[str, Any] | None) -> None:
-        """One stage, from its beginning or from the ``state`` in a checkpoint."""
+        """Train one stage, from its beginning or from the ``state`` in a checkpoint."""
         stage, start_time = self.stages[name], time.monotonic()
         self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
         losses = self.make_losses(name)
@@ -212,7 +212,7 @@ class Trainer:
     def _step(
         self, optimiser: Optimiser, losses: Losses | ContrastLosses, rate: float, step: int, batch: Batch
     ) -> float:
-        """One optimiser step; the loss of the whole batch."""
+        """Take one optimiser step; returns the loss of the whole batch."""
         # Dropout draws from torch's own generator: another process has another share, so another seed.
         torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
         loss = losses(batch)
@@ -227,7 +227,7 @@ class Trainer:
         raise ModelError(f"{problem}. Lower the learning rate and start in another folder")
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint must have been made with for this run to go on from it."""
+        """The values that a checkpoint must have for this run to go on from it."""
         return {
             "config": self.config.model_dump(),
             "model_config": self.model_config.model_dump(),
@@ -245,7 +245,7 @@ class Trainer:
             checkpoint.write(self._checkpoint, self.identity() | state | self.more_state())
 
     def more_state(self) -> dict[str, Any]:
-        """What a recipe's own stage keeps in a checkpoint, which `load_state` gets back."""
+        """State of a recipe's own stage for a checkpoint, which `load_state` gets back."""
         return {}
 
     def load_state(self, payload: dict[str, Any]) -> None:

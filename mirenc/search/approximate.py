@@ -71,7 +71,7 @@ def index_of(path: str, rows: Any, header: dict[str, Any]) -> Any:
 
 
 def _sidecar_of(file: Path, sidecar: Path) -> dict[str, Any]:
-    """What an index was built from; {} without an index. Raises IRFileError: the file is not an index of mirenc."""
+    """The record of what an index was built from; {} without an index. Raises IRFileError: not an index of mirenc."""
     if not os.path.lexists(file):
         return {}
     record = None

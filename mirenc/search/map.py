@@ -122,7 +122,7 @@ def _places(vectors: Float32, neighbours: Int64, cosines: Float32) -> Float32:
 
 
 def _spread(places: Float32) -> Float32:
-    """``places`` (n, 2) with points that would hide each other, such as copies of one function, pushed apart."""
+    """Push points of ``places`` (n, 2) apart that would hide each other, such as copies of one function."""
     min_distance = _MIN_DISTANCE * float(np.ptp(places, axis=0).max()) or 1.0
     rng = np.random.default_rng(0)
     spread = places + rng.normal(scale=1e-3 * min_distance, size=places.shape)  # equal points get a direction

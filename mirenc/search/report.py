@@ -109,7 +109,7 @@ class Report:
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """How many functions became what (`Change.kind`), by name."""
+        """Number of changes of each kind (`Change.kind`), sorted by kind."""
         return dict(sorted(Counter(change.kind for change in self.changes).items()))
 
     @property
@@ -162,7 +162,7 @@ def markdown_report(report: Report, k: int) -> str:
 
 
 def _long_names(names: list[str], room: int) -> str:
-    """Those of the names that are shortened in the report, whole, in at most ``room`` characters."""
+    """A section with the full names that the report shortens, in at most ``room`` characters."""
     lines = [f"- {_code(name)}\n" for name in names if shorten(name) != printable(name)]
     fitting_lines = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < room]
     omitted = len(lines) - len(fitting_lines)

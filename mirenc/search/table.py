@@ -65,7 +65,7 @@ class Maker:
         whiten: bool = True,
         form: Form | None = None,
     ) -> Self:
-        """What an encoder makes with these options; in its usual form by default."""
+        """The maker of an encoder's vectors with these options, in its usual form by default."""
         form = form or encoder.form(purpose, level)
         name = "" if encoder.whitening_map is None else encoder.whitening_map.name
         digest = encoder.digest_in(form)

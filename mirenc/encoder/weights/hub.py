@@ -54,7 +54,7 @@ class HubModel(NamedTuple):
         return Path(library().snapshot_download(self.repo, revision=self.revision, allow_patterns=_FILES, **options))
 
     def cached(self) -> Path | None:
-        """Its folder in the cache, where all of it is there; the hub is not asked. Raises ModelError: it is damaged."""
+        """The model's folder in the cache; None if it is incomplete. The hub is not asked. Raises ModelError: damage."""
         try:
             folder = self._snapshot(local_files_only=True)
         except library().errors.LocalEntryNotFoundError:
@@ -129,7 +129,7 @@ class HubModel(NamedTuple):
         return folder
 
     def _message(self, error: Exception) -> str:
-        """What to say of an error of huggingface_hub, the cache or the network."""
+        """The message for an error of huggingface_hub, the cache or the network."""
         errors, constants = library().errors, library().constants
         opening, hub = f"{self.at}: is no folder here, and", constants.ENDPOINT
         copy_advice = f"or copy {constants.HF_HUB_CACHE} from a machine that has the model"
@@ -163,7 +163,7 @@ def _bounded_progress(limit: int, model: str) -> type:
 
 
 def brief(error: Exception) -> str:
-    """What an error says, in one line."""
+    """The message of an error, in one line."""
     return " ".join(str(error).split()).rstrip(".")[:200]
 
 
@@ -173,7 +173,7 @@ def status_of(error: Exception) -> int | None:
 
 
 def _digest(folder: Path) -> str:
-    """What `ModelFiles.digest` is of a folder whose files are those of SHA256SUMS."""
+    """`ModelFiles.digest` of a folder whose files are those of SHA256SUMS."""
     sums = released_sums(folder) or {}
     return hashlib.sha256(b"".join(bytes.fromhex(sums[name]) for name in REQUIRED)).hexdigest()
 

@@ -39,7 +39,7 @@ Advance = Callable[[int], None]
 
 @dataclass(slots=True)
 class BuildReport:
-    """What became of the files."""
+    """Counts and paths of the files that were kept, left out or not readable."""
 
     files: int = 0
     modules: int = 0

@@ -81,7 +81,7 @@ class Functions(NamedTuple):
 
     @property
     def programs(self) -> dict[str, list[list[int]]]:
-        """Of each project its programs that are there in two forms at least, as numbers of forms."""
+        """The programs of each project that exist in at least two forms; a program is a list of numbers of forms."""
         by_program: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, form in enumerate(self.forms):
             if form.functions:

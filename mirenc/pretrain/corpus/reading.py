@@ -43,7 +43,7 @@ PART_ARRAYS = tuple(column.name for column in fields(PartModule) if column.name 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one chunk of files gave: its distinct texts (U) and their hashes; failures are (path, message).
+    """The content of one chunk of files: its distinct texts (U) and their hashes; failures are (path, message).
 
     ``empty`` are the paths of files without a function body.
     """
@@ -97,7 +97,7 @@ def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: 
 
 
 def _read_module(path: str, rows: dict[str, int], normalisation: str, options: ReadOptions | None) -> PartModule:
-    """One module; its texts are numbered in ``rows``."""
+    """Read one module and number its texts in ``rows``."""
     module = read_ir(path, options=options)
     statements = statements_of(module, normalisation)
     graph = build_graph(module, normalisation=normalisation)

@@ -80,7 +80,7 @@ def _manifest_csv(infos: Sequence[ModuleInfo]) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CorpusModule(GraphArrays):
-    """One module of a corpus, rows of whose table of texts it has; N = 0 where the graph was too large to keep."""
+    """One module of a corpus; its texts are rows of the corpus's table. N = 0 where the graph was too large to keep."""
 
     statement_row: Int32
     """(K,) distinct texts of its statements, ascending."""
@@ -165,7 +165,7 @@ class Corpus(CorpusModule):
         return counts
 
     def token_places(self, rows: Integer, *, inner: bool = False) -> Int64:
-        """Where in ``text_ids`` the tokens of some texts stand, end to end; ``inner`` leaves out first and last."""
+        """Positions in ``text_ids`` of the tokens of some texts, end to end; ``inner``: without each first and last."""
         first = self.text_start[rows] + int(inner)
         return spread(first, np.maximum(self.text_start[rows + 1] - int(inner), first))[0]
 
@@ -213,7 +213,7 @@ class Corpus(CorpusModule):
 
 
 def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
-    """What the listing of a corpus names, checked; and whether it keeps the order of operands."""
+    """Read and check the files that a corpus lists; returns also whether it keeps the order of operands."""
     try:
         listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
         digests, version = dict(listing.get("files", {})), listing.get("format")

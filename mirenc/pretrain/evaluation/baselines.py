@@ -35,7 +35,7 @@ def draw_modules(corpus: Corpus, modules: Integer, limit: int, rng: np.random.Ge
 
 
 def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[str, Int64]:
-    """For each module another source file's, as places in ``modules``: a ``random`` one, and the ``near_size`` one.
+    """For each module one of another source file, as place in ``modules``: a ``random`` one and one of ``near_size``.
 
     Source files are told apart by their last name: two levels of one program, or one file in two packages, are no
     negatives. Empty where some module has no partner. Shapes: (M,) -> two (M,)

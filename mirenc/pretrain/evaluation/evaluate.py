@@ -82,7 +82,7 @@ def evaluate_model(
 
 
 def _data_figures(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:
-    """What was measured on, and how the tokenizer fits it; shares are over statements as they occur."""
+    """Figures of the data and of how the tokenizer fits them; shares are over statements as they occur."""
     rows = np.flatnonzero(counts)
     lengths = corpus.text_length[rows]
     weight = np.repeat(counts[rows], lengths)

@@ -112,7 +112,7 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
 
 
 def _accuracies(hit: Bool, neighbour_hit: Bool) -> Figures:
-    """Accuracy at some positions, and what it is of the neighbours' baseline. Shapes: two (n,)."""
+    """Accuracy of the model and of the neighbours' baseline at some positions. Shapes: two (n,)."""
     hits, neighbour_hits = int(hit.sum()), int(neighbour_hit.sum())
     baseline_errors = len(hit) - neighbour_hits
     return {
