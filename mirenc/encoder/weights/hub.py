@@ -54,7 +54,7 @@ class HubModel(NamedTuple):
         return Path(library().snapshot_download(self.repo, revision=self.revision, allow_patterns=_FILES, **options))
 
     def cached(self) -> Path | None:
-        """The model's folder in the cache; None if it is incomplete. The hub is not asked. Raises ModelError: damage."""
+        """The model's folder in the cache; None if incomplete. The hub is not asked. Raises ModelError: damage."""
         try:
             folder = self._snapshot(local_files_only=True)
         except library().errors.LocalEntryNotFoundError:
