@@ -262,7 +262,7 @@ def open_index(
 
 
 def sureness(encoder: Encoder, maker: Maker) -> Sureness:
-    """Give the share of right answers at a cosine: measured for functions in the form plain, None for all else."""
+    """A function from a cosine to the share of right answers; to None except for functions in the form plain."""
     paired = encoder.files.config.paired
     is_measured = maker.usual and maker.form == "plain" and maker.level == "function" and encoder.whitening_map is None
     return paired.sure if paired is not None and is_measured else lambda cosine: None

@@ -68,7 +68,7 @@ def label(name: str, symbol: str, overloaded_names: AbstractSet[str]) -> str:
 
 
 def print_found(query: str, found: Sequence[Found], overloaded_names: AbstractSet[str] | None, level: str) -> None:
-    """Results of one file. ``overloaded_names``: names of several symbols in the index; None: those among the results."""
+    """Print one file's results. ``overloaded_names``: those of several symbols in the index; None: those among the results."""
     if overloaded_names is None:
         overloaded_names = overloaded(((match.name, match.symbol) for item in found for match in item.matches), level)
     shown_overloaded = overloaded_names | overloaded(((item.name, item.symbol) for item in found), level)

@@ -25,8 +25,8 @@ def terminal_width() -> int | None:
 def print_rows(rows: Sequence[Sequence[str]], align: str, header: Sequence[str] = ()) -> None:
     """Print rows in columns below a header. ``align`` has a character for each: ``<`` for text, ``>`` for numbers.
 
-    Columns that are empty except for the header are left out. On a terminal the widest columns of text are shortened until
-    a line fits.
+    Columns that are empty except for the header are left out. On a terminal, the widest columns of text are shortened
+    until a line fits.
     """
     from rich.cells import cell_len
 
