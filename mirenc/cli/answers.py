@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mirenc.decide.task import Task
     from mirenc.decide.task_head import TaskHead
 
-_SHOWN = 8  # settings and labels that are printed
+_MAX_SHOWN = 8  # settings and labels that are printed
 _NAME_WIDTH = 80  # cells of a region's name that are printed
 _MAX_SLOWER = 0.1  # share of answers slower than the default up to which one is followed without measuring
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
@@ -199,8 +199,8 @@ _ONE_GROUP = "all samples of this head are of one group, so nobody knows what it
 
 def _top_shares(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], list[str]]:
     ranked = sorted(shares.items(), key=lambda item: -item[1])
-    hidden_count = len(ranked) - _SHOWN
-    return ranked[:_SHOWN], [f"and {hidden_count} more; --json has them all"] if hidden_count > 0 else []
+    hidden_count = len(ranked) - _MAX_SHOWN
+    return ranked[:_MAX_SHOWN], [f"and {hidden_count} more; --json has them all"] if hidden_count > 0 else []
 
 
 def _advice(answer: Prediction, advice: str, reason: str) -> str:

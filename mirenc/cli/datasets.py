@@ -19,7 +19,7 @@ app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_
 
 Names = Annotated[list[str], Argument(metavar="NAME...", help="Names of datasets (see `mirenc datasets list`).")]
 
-_SHOWN = 10  # findings of one dataset that are printed
+_MAX_LINES = 10  # findings of one dataset that are printed
 
 
 @app.command("list")
@@ -116,10 +116,10 @@ def _ask(plan: FetchPlan, accepted: bool) -> None:
 
 
 def _warn(lines: list[str]) -> None:
-    for line in lines[:_SHOWN]:
+    for line in lines[:_MAX_LINES]:
         common.warn(line)
-    if len(lines) > _SHOWN:
-        common.warn(f"... and {len(lines) - _SHOWN} more")
+    if len(lines) > _MAX_LINES:
+        common.warn(f"... and {len(lines) - _MAX_LINES} more")
 
 
 @app.command()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mirenc.encoder import Embedding
 
 _OUTPUT = "File for the vectors: .npz, .npy, .jsonl, .csv or .parquet. [default: JSON lines, or a table on a terminal]"
-_SHOWN = 20  # rows of the table
+_MAX_ROWS = 20  # rows of the table
 _HEADER = ("file", "name", "stmts", "insts", "funcs", "length", "first numbers")
 _PURPOSE = "Vectors for comparing and searching, or features for training."
 _PART = "both: the whole vector. text, graph: only the part that comes from this encoder."
@@ -116,12 +116,12 @@ def embed(
                         common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])
                         if not show_table:
                             writer.add(outcome.name, embedding)
-                        elif len(rows) < _SHOWN:
+                        elif len(rows) < _MAX_ROWS:
                             rows += _rows(outcome.name, embedding, part)
                         count += len(embedding.regions)
     if show_table and count:
-        common.print_rows(rows[:_SHOWN], "<<>>>>>", _HEADER)
-        more_text = f"and {count - _SHOWN} more. " if count > _SHOWN else ""
+        common.print_rows(rows[:_MAX_ROWS], "<<>>>>>", _HEADER)
+        more_text = f"and {count - _MAX_ROWS} more. " if count > _MAX_ROWS else ""
         advice = "To save them, add -o vectors.npz; to print them, add --json"
         typer.echo(f"{more_text}The vectors are those of {encoder.name}. {advice}")
     common.say_written(output)

@@ -67,13 +67,13 @@ def label(name: str, symbol: str, overloaded_names: AbstractSet[str]) -> str:
     return f"{name}  {symbol}" if name in overloaded_names else name
 
 
-def print_found(query: str, found: Sequence[Found], overloaded_names: AbstractSet[str] | None, level: str) -> None:
-    """Print one file's results. ``overloaded_names``: those of several symbols in the index; None: those among the results."""
+def print_found(query: str, results: Sequence[Found], overloaded_names: AbstractSet[str] | None, level: str) -> None:
+    """Print one file's results. ``overloaded_names``: those of several symbols in the index; None: in the results."""
     if overloaded_names is None:
-        overloaded_names = overloaded(((match.name, match.symbol) for item in found for match in item.matches), level)
-    shown_overloaded = overloaded_names | overloaded(((item.name, item.symbol) for item in found), level)
+        overloaded_names = overloaded(((match.name, match.symbol) for item in results for match in item.matches), level)
+    shown_overloaded = overloaded_names | overloaded(((item.name, item.symbol) for item in results), level)
     is_module = level == "module"
-    for result in found:
+    for result in results:
         common.print_rows([[query, "" if is_module else label(result.name, result.symbol, shown_overloaded)]], "<<")
         rows = []
         for rank, match in enumerate(result.matches, start=1):
@@ -83,9 +83,9 @@ def print_found(query: str, found: Sequence[Found], overloaded_names: AbstractSe
         common.print_rows(rows, ">>><<")
 
 
-def json_of(query: str, found: Iterable[Found]) -> dict[str, Any]:
+def json_of(query: str, results: Iterable[Found]) -> dict[str, Any]:
     """Results of one file."""
-    entries = ({**result._asdict(), "matches": [match._asdict() for match in result.matches]} for result in found)
+    entries = ({**result._asdict(), "matches": [match._asdict() for match in result.matches]} for result in results)
     return {"query": query, "found": list(entries)}
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mirenc.llvm.passes.size_after_passes import Engine
     from mirenc.tools.suggest import Code
 
-_SHOWN = 20  # rows of the printed table; --json has all
+_MAX_ROWS = 20  # rows of the printed table; --json has all
 _START = "Oz-start"
 _LEVEL, _FALLBACK_LEVEL = "Oz", "O2"
 _DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILINE)
@@ -210,8 +210,8 @@ def _print_table(title: str, level_run: str, table: dict[str, Any]) -> None:
     if devices := table["devices"]:
         notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
     rows, total = table["rows"], table["total"]
-    shown_rows = [*rows[:_SHOWN]]
-    if hidden_rows := rows[_SHOWN:]:
+    shown_rows = [*rows[:_MAX_ROWS]]
+    if hidden_rows := rows[_MAX_ROWS:]:
         sums = {key: sum(row[key] for row in hidden_rows) for key in ("before", "bytes")}
         shown_rows.append({"name": f"and {len(hidden_rows)} more", "file": "", **sums})
     cells = []

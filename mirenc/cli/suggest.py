@@ -188,11 +188,11 @@ def _result_lines(code: Code, lists: Sequence[FixedList], outcome: Outcome, firs
 def _decisions(inlining: Inlining | None) -> list[str]:
     if inlining is None:
         return []
-    before, after, builds = inlining.before.loaded_bytes, inlining.after.loaded_bytes, len(inlining.history) - 1
+    old, new, builds = inlining.before.loaded_bytes, inlining.after.loaded_bytes, len(inlining.history) - 1
     if not inlining.decisions:
         return [f"inlining: {builds} compilations with other decisions found nothing smaller"]
-    share = 100 * inlining.saved / before
-    lines = [f"inlining: {after:,} bytes, {inlining.saved:,} less ({share:.1f} %), in {builds} compilations"]
+    share = 100 * inlining.saved / old
+    lines = [f"inlining: {new:,} bytes, {inlining.saved:,} less ({share:.1f} %), in {builds} compilations"]
     for call, inline in inlining.decisions:
         lines.append(f"  {'inline' if inline else 'keep'} call {call.number + 1} of {call.callee} in {call.caller}")
     return lines

@@ -268,9 +268,9 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     Raises IRParseError: the engine's LLVM refuses the module; PassError: -Oz itself fails on it, or no machine code can
     be made of it; ToolchainError: the engine cannot start.
     """
-    (before,) = engine.run_all(ir, [""], codegen=0)
-    if isinstance(before, Failed):
-        raise PassError(f"{engine.name} makes no machine code of the module: {before.problem}", failed=before.status)
+    (initial,) = engine.run_all(ir, [""], codegen=0)
+    if isinstance(initial, Failed):
+        raise PassError(f"{engine.name} makes no machine code of the module: {initial.problem}", failed=initial.status)
     oz, *results = (
         Tried(pipeline, None, None, f"{result.status}: {result.problem}")
         if isinstance(result, Failed)
@@ -284,4 +284,4 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
     # their machine code only where they run together.
     best = engine.run(ir, (*results, oz)[smallest].pipeline).ir
-    return Outcome(engine.name, before.loaded_bytes, oz, tuple(results), smallest, best)
+    return Outcome(engine.name, initial.loaded_bytes, oz, tuple(results), smallest, best)

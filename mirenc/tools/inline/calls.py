@@ -53,7 +53,7 @@ class Calls:
         return "".join([*parts, self.text[start:]])
 
     def kept(self, optimised: str) -> list[bool]:
-        """Whether each call is left in ``optimised``, which passes made of it; calls of one name are counted."""
+        """For each call, whether ``optimised``, the text after passes, still has it; equal calls are counted."""
         counts = Counter((call.caller, call.callee) for call in calls_of(optimised).calls)
         return [counts[call.caller, call.callee] > call.number for call in self.calls]
 

@@ -1,9 +1,9 @@
 """Search for inlining decisions that give fewer bytes; independent changes are tried in one compilation.
 
-First all is decided by sizes: nothing is inlined, which tells what each function has alone, then what that says.
-What a change does is read from the sizes of the functions that it can reach, so one compilation judges dozens. They add
-up to what the module weighs but for constants and where LLVM decides anew, so the good ones are compiled together every
-few times, and what weighs less as a whole is kept.
+The search starts with nothing inlined, which gives each function's own size, and then inlines where these sizes favour
+it. The effect of a change is read from the sizes of the functions that it can reach, so one compilation judges dozens.
+These sizes leave out constants and calls about which LLVM decides anew, so every few compilations the good changes are
+compiled together, and are kept if the whole module has fewer bytes.
 """
 
 import math
@@ -119,15 +119,15 @@ def search(
     return Found(best.decisions, tuple(history))
 
 
-def _start_decisions(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], margin: float) -> Decisions:
-    """Decide alike about all calls of a function: inline if that saves bytes with ``margin`` a call; never if infinite.
+def _start_decisions(calls: Calls, inlined: Sequence[bool], sizes_alone: Mapping[str, int], margin: float) -> Decisions:
+    """Decide the same for all calls of a function: inline if that saves bytes, ``margin`` a call counted as saved, too.
 
-    Only what differs from ``inlined``; ``alone``, bytes of each function with nothing inlined.
+    Return what differs from ``inlined``. ``sizes_alone``: bytes without inlining. Infinite ``margin``: inline nothing.
     """
     count = Counter(call.callee for call in calls.calls)
     decisions = {}
     for row, (call, inline) in enumerate(zip(calls.calls, inlined, strict=True)):
-        size = alone.get(call.callee, math.inf)
+        size = sizes_alone.get(call.callee, math.inf)
         growth = count[call.callee] * (size - _UNWINDING - _CALL - margin)
         decision = margin < math.inf and growth < (size if call.callee in calls.local else 0)
         if decision != inline and (size < math.inf or margin == math.inf):
@@ -159,7 +159,7 @@ def by_size(calls: Calls, state: State, changes: Sequence[tuple[int, ...]]) -> l
 def _changes(calls: Calls, state: State) -> dict[tuple[int, ...], object]:
     """Candidate changes: single calls, all calls of a function that would then be deleted, all inlined calls of one.
 
-    With each a key, which is equal for what needs no second try: the same change where its only caller is as it was.
+    Each has a key, equal for changes that need no second try: the same change, with its only caller unchanged.
     """
     changes: list[tuple[int, ...]] = [(row,) for row in range(len(state.inlined))]
     caller_decisions: dict[str, tuple[bool, ...]] = defaultdict(tuple)
@@ -214,7 +214,7 @@ def _holders(calls: Calls, state: State) -> dict[str, set[str]]:
 
 
 def _state_after(calls: Calls, state: State, moves: Sequence[_Move], sizes: Mapping[str, int]) -> State:
-    """The state with those moves that saved bytes; the others are taken back."""
+    """The state after those moves that saved bytes; the others are undone."""
     reverted: set[str] = set()
     decisions, inlined = dict(state.decisions), list(state.inlined)
     for move in moves:

@@ -31,7 +31,7 @@ class HintedLoop:
 
     ``text`` is what clang prints with ``-Xclang -disable-llvm-passes -emit-llvm`` and with source locations
     (``-Rpass=.``). Others can link to the function; a copy is made of it and of ``symbols``, named without the suffix.
-    Of several loops that begin in a line, the one that begins last is meant.
+    Of several loops that begin in a line, the last one is taken.
     """
 
     def __init__(self, text: str, function: str, line: int) -> None:

@@ -60,7 +60,7 @@ def _caches() -> dict[str, str]:
 def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
     """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``.
 
-    Of the ``parts`` that were measured, devices are named, and of their flags those that all have.
+    It names the devices of the measured ``parts``, and the flags that all these parts share.
     """
     machine = record["machine"]
     count, devices = machine["cores"], machine.get("devices", {})

@@ -175,10 +175,10 @@ def function_span(source: str, name: str) -> tuple[int, int]:
     return 0, 0
 
 
-def with_clauses(source: str, line: int, asked: str) -> str:
-    r"""The source with ``asked`` in place of ``num_threads`` and ``schedule`` in the pragma of a line.
+def with_clauses(source: str, line: int, new_clauses: str) -> str:
+    r"""Put ``new_clauses`` in place of ``num_threads`` and ``schedule`` in the pragma of a line.
 
-    Lines keep their numbers. ``asked`` may be "". Raises TaskError: no parallel loop's pragma begins on that line.
+    Lines keep their numbers. ``new_clauses`` may be "". Raises TaskError: no pragma of a parallel loop begins there.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
         remaining += text[position : match.start()] + separator + breaks
         position = end
     remaining = (remaining + text[position:]).rstrip(" \t,")
-    return source[: place.start] + " ".join(filter(None, (remaining, asked))) + source[place.stop :]
+    return source[: place.start] + " ".join(filter(None, (remaining, new_clauses))) + source[place.stop :]
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:

@@ -92,7 +92,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
     """Check and time the cells of one sample, as a request of `Timekeeper.sample` asks.
 
     ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. The answer has
-    ``failed`` {number: status} of variants that cannot be candidates, and ``dropped``, why the sample is unusable, or
+    ``errors`` {number: status} of variants that cannot be candidates, and ``dropped``, why the sample is unusable, or
     ""; if it is usable, ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds`` and ``calls``.
     """
     default, timeout = int(request["default"]), float(request["limit"])
@@ -101,20 +101,20 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
     watch(default, timeout)
     expected = runner.outputs(cells[default])
     timeout = min(timeout, _GRACE + variant_limit(runner.time(cells[default], 1)))
-    failed: dict[int, str] = {}
+    errors: dict[int, str] = {}
     for index, cell in cells.items():
         watch(index, timeout)
         try:
             is_same = same_outputs(runner.outputs(cell), expected)
         except CellRefusedError as error:
-            failed[index] = f"crash: {error}"
+            errors[index] = f"crash: {error}"
         else:
             if not is_same:
-                failed[index] = "differs"
+                errors[index] = "differs"
     for index, name in ((default, "a second call of the default"), (COPY, "the copy of the default")):
-        if index in failed:
-            return {"failed": failed, "dropped": f"{name}: {failed[index]}"}
-    usable = {index: cell for index, cell in cells.items() if index not in failed}
+        if index in errors:
+            return {"failed": errors, "dropped": f"{name}: {errors[index]}"}
+    usable = {index: cell for index, cell in cells.items() if index not in errors}
     # Calls of a batch: as many as of the default, and fewer of what is slower.
     watch(default, timeout)
     count = 1
@@ -126,7 +126,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
         if index not in calls:
             watch(index, timeout)
             calls[index] = calls_for(runner.time(cell, probe) / probe, most=max_calls)
-    return {"failed": failed, "calls": max_calls, **_rounds(runner, usable, calls, request | {"limit": timeout}, watch)}
+    return {"failed": errors, "calls": max_calls, **_rounds(runner, usable, calls, request | {"limit": timeout}, watch)}
 
 
 def _rounds(
@@ -215,7 +215,7 @@ def _end_with_parent() -> None:
 
 
 def main() -> None:
-    """``child.py RUNNER``: answer until stdin is closed."""
+    """``sample_process.py RUNNER``: answer requests until stdin is closed."""
     _end_with_parent()
     adopt_orphans()
     replies = os.dup(1)

@@ -30,7 +30,7 @@ from mirenc.tools.run.compilers import Toolchain, compiler_version
 from mirenc.tools.run.run_folder import Journal, Plan, Run, one_line
 
 MAX_TRIES = 3
-"""How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
+"""How often a sample is measured at most: to repeat it until the noise happens to be small would keep noisy samples."""
 
 _CHUNK = 16  # samples that are built before they are timed, a job
 _SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells

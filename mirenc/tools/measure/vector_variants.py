@@ -127,9 +127,9 @@ class _Building:
         for label, hint in hints_by_label.items():
             symbol = self.loop.function + suffix(label)
             parts = [codes[copy] for name in self.loop.symbols if (copy := name + suffix(label)) in codes]
-            made = loop_hints.get(symbol, PLAIN)
+            actual = loop_hints.get(symbol, PLAIN)
             setting = (hint.width, hint.count) if hint else _OWN_CHOICE
-            new_cells[label] = Cell(setting, (made.width, made.count), digest_of(parts), self.library.name, symbol)
+            new_cells[label] = Cell(setting, (actual.width, actual.count), digest_of(parts), self.library.name, symbol)
         symbol_of_code = {cell.code: cell.symbol for cell in self.cells.values() if cell.code}
         if all(cell.code in symbol_of_code for cell in new_cells.values()):  # older functions serve
             new_cells = {label: replace(cell, symbol=symbol_of_code[cell.code]) for label, cell in new_cells.items()}

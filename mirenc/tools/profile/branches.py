@@ -49,7 +49,7 @@ _CONDITION = (
         for prefix, opcodes in (("is", _OPCODES), ("first", _FIRST), ("second", _SECOND))
         for operand in opcodes
     ),
-    *(f"of_{one}" for one in _NAMES),
+    *(f"of_{kind}" for kind in _NAMES),
 )
 FEATURES = (*(f"{side}_{name}" for side in ("first", "second") for name in WAY), *_PLACE, *_CONDITION)
 """Names of the columns: of each way, of where the branch stands, and of what it asks."""
@@ -130,7 +130,7 @@ def _describe(module: IRModule, forest: LoopForest, end: list[str]) -> _Blocks:
     return _Blocks(np.stack(counts, axis=1), rarity, end, fan_out, fan_in, depth, dead.astype(np.float64), steps, jump)
 
 
-def _inside(forest: LoopForest, loop: Integer, block: Integer) -> Bool:
+def _is_inside(forest: LoopForest, loop: Integer, block: Integer) -> Bool:
     """Whether each block is in each loop, or in one inside it; -1 is no loop. (n,), (n,) -> (n,)."""
     parent, inner = np.append(forest.parent, -1), forest.innermost[block]
     for _ in range(int(forest.depth.max(initial=0))):
@@ -143,7 +143,7 @@ def _ways(module: IRModule, forest: LoopForest, cfg: _Blocks, block: Int64, way:
     loop = forest.innermost[block]
     header = np.append(forest.header, -1)[loop]
     counts, end, latch, joins = cfg.counts[way].copy(), way, way == header, np.zeros(len(way), dtype=bool)
-    leaves = (loop >= 0) & ~_inside(forest, loop, way)
+    leaves = (loop >= 0) & ~_is_inside(forest, loop, way)
     successor = np.append(module.arrays.successor, -1)
     for _ in range(_STEPS):
         single = cfg.fan_out[end] == 1
@@ -185,7 +185,7 @@ def _places(module: IRModule, forest: LoopForest, cfg: _Blocks, block: Int64) ->
     calls = np.append(np.bincount(owner, cfg.counts[member, 0], loops), 0)
     inner, exits = forest.innermost[np.repeat(np.arange(module.block_count), cfg.fan_out)], np.zeros(loops + 1)
     while (inner >= 0).any():
-        is_exit = (inner >= 0) & ~_inside(forest, inner, arrays.successor)
+        is_exit = (inner >= 0) & ~_is_inside(forest, inner, arrays.successor)
         exits += np.bincount(inner[is_exit], minlength=loops + 1)
         inner = np.append(forest.parent, -1)[inner]
     headers = [module.headers[number] for number in arrays.function[arrays.block_start[block]].tolist()]

@@ -122,17 +122,17 @@ class Counters:
         edge_shares = 1.0 / np.repeat(fan_out, fan_out)
         edges, twin_edges = _edges_of(module, blocks), _edges_of(instrumented, twins)
         edge_shares[twin_edges] = shares[edges]
-        repaired = repair_counts(instrumented, samples, rate, edge_shares)
+        repaired_flow = repair_counts(instrumented, samples, rate, edge_shares)
         for function in sorted(matched):  # where counters leave nothing open they are solved, not fitted
             if (solution := _solve(instrumented, function, samples, rate)) is not None:
                 for block, count in solution[0].items():
-                    repaired.blocks[block], repaired.known[block] = count, True
+                    repaired_flow.blocks[block], repaired_flow.known[block] = count, True
                 for edge, count in solution[1].items():
-                    repaired.edges[edge] = count
+                    repaired_flow.edges[edge] = count
         never_run = np.isin(owner, sorted(matched)) & (np.bincount(owner, samples)[owner] == 0)
         flow = Flow(np.zeros(module.block_count), np.zeros(len(shares)), np.zeros(module.block_count, np.bool_))
-        flow.blocks[blocks], flow.edges[edges] = repaired.blocks[twins], repaired.edges[twin_edges]
-        flow.known[blocks] = (repaired.known | never_run)[twins]
+        flow.blocks[blocks], flow.edges[edges] = repaired_flow.blocks[twins], repaired_flow.edges[twin_edges]
+        flow.known[blocks] = (repaired_flow.known | never_run)[twins]
         is_counted = rate[twins] > 0
         return _counts(module, flow, np.isin(np.arange(module.block_count), blocks[is_counted]), len(stale))
 
@@ -231,9 +231,9 @@ def _first_lines(module: IRModule) -> dict[int, int]:
     return {number: int(begins[match[1]]) for number, match in attached.items() if match and match[1] in begins}
 
 
-def _counts(module: IRModule, flow: Flow, counted: Bool, stale: int) -> Counts:
+def _counts(module: IRModule, flow: Flow, is_counted: Bool, stale: int) -> Counts:
     matched = len(np.unique(_functions_of_blocks(module)[flow.known]))
-    sampled = int((flow.known & counted).sum())
+    sampled = int((flow.known & is_counted).sum())
     return Counts(flow, matched, stale, sampled, int(flow.known.sum()) - sampled)
 
 
@@ -274,7 +274,7 @@ def _solve(
 
 
 def _increments(module: IRModule) -> Iterator[tuple[int, int, int, int]]:
-    """Of each counter its block, and its function's hash, number of counters, and which of these it is."""
+    """Yield each counter's block, its function's hash and number of counters, and its place among these."""
     lines, arrays = module.lines, module.arrays
     for row in np.flatnonzero(arrays.callee >= 0).tolist():
         if (match := _INCREMENT.search(lines[arrays.line[row]])) is not None:

@@ -53,20 +53,20 @@ def repair_counts(
 
 def _repair(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float) -> Flow:
     arrays, size = module.arrays, module.block_count
-    entry_blocks = {number: head.first_block for number, head in enumerate(module.headers) if not head.is_declaration}
+    starts = {number: header.first_block for number, header in enumerate(module.headers) if not header.is_declaration}
     owner = arrays.function[arrays.block_start[:-1]].astype(np.int64)
     source = np.repeat(np.arange(size), np.diff(arrays.successor_start))
-    believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(entry_blocks, 1.0))
-    is_reached = believed.blocks > 0
+    prior = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(starts, 1.0))
+    is_reached = prior.blocks > 0
     sample_sums, expected_sums = (
-        np.bincount(owner, is_reached * values) for values in (samples * (rate > 0), rate * believed.blocks)
+        np.bincount(owner, is_reached * values) for values in (samples * (rate > 0), rate * prior.blocks)
     )
     active = is_reached & (sample_sums > 0)[owner] & ~_is_endless(module, source, is_reached)[owner]
     owners = np.unique(owner[active])
-    entry = np.array([entry_blocks[number] for number in owners.tolist()], dtype=np.int64)
+    entry = np.array([starts[number] for number in owners.tolist()], dtype=np.int64)
     inner, row = np.flatnonzero(active[source] & active[arrays.successor]), np.cumsum(active) - 1
     target, part = row[np.append(arrays.successor[inner], entry)], np.append(owner[source[inner]], owners)
-    flow = np.append(believed.edges[inner], np.ones(len(owners))) * sample_sums[part] / expected_sums[part]
+    flow = np.append(prior.edges[inner], np.ones(len(owners))) * sample_sums[part] / expected_sums[part]
     if len(flow):
         evidence = samples[active], rate[active], worth * shares[inner]
         flow = _minimise(row[source[inner]], target, owner[active], part, evidence, flow)

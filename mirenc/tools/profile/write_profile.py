@@ -45,13 +45,13 @@ def counted_weights(module: IRModule, flow: Flow) -> Weights:
 def with_profile(
     text: str, module: IRModule, weights: Weights, entries: Mapping[int, int] | None = None
 ) -> tuple[str, int]:
-    """The text with ``!prof`` at branches and switches, and at how many; one that has weights keeps them.
+    """Return the text with ``!prof`` at branches and switches, and how many got it; one with weights keeps them.
 
     ``text`` is what the module was read from; ``entries`` are how often functions were entered, by their number. Raises
     IRFileError: the text has other branches than the module.
     """
     nodes: dict[str, int] = {}
-    written = end = 0
+    count = end = 0
     first = 1 + max(map(int, _NODE.findall(text)), default=-1)
     functions = [number for number, header in enumerate(module.headers) if not header.is_declaration]
     bodies = list(_DEFINED.finditer(text))
@@ -82,9 +82,9 @@ def with_profile(
                 pieces.append(text[end:place] + ",")
                 end = place
                 attach(place, ", ".join(('"branch_weights"', *(f"i32 {weight}" for weight in weights[block]))))
-                written += 1
+                count += 1
     lines = (f"!{number} = !{{!{node}}}\n" for node, number in nodes.items())
-    return "".join([*pieces, text[end:].rstrip("\n"), "\n", *lines]), written
+    return "".join([*pieces, text[end:].rstrip("\n"), "\n", *lines]), count
 
 
 def forks(module: IRModule, blocks: range) -> list[int]:

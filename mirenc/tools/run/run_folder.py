@@ -74,7 +74,7 @@ class Run(ABC):
     def beside(
         self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int
     ) -> Iterator[tuple[Item, Result]]:
-        """Items with the results of ``function``, in order, up to ``ahead`` begun early; late ones are left out."""
+        """Yield items with results of ``function``, in order; up to ``ahead`` begin early. Late ones are left out."""
         queue: deque[tuple[Item, Future[Result]]] = deque()
 
         def next_result() -> list[tuple[Item, Result]]:

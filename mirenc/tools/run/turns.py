@@ -12,7 +12,7 @@ from mirenc.base.deadline import OverLimitError, TimeUpError
 from mirenc.tools.run.programs import Ended
 
 LEAST_ROUNDS = 4
-"""So many are a comparison."""
+"""A comparison has at least this many rounds."""
 
 Result = TypeVar("Result")
 _TRIMMED_SHARE = 0.25

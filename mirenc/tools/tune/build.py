@@ -159,11 +159,11 @@ class UserBuild:
 
     def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
         """Files of the folder and other outputs of the compiler, each with a stamp that changes when the file does."""
-        work = os.path.realpath(self.work)
+        work_folder = os.path.realpath(self.work)
         paths = {path for call in self.calls.values() for path in call.outputs}
         for root, folders, names in os.walk(self.folder):
             folders[:] = [
-                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != work
+                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != work_folder
             ]
             paths.update(Path(root, name) for name in names)
         for path in paths:

@@ -129,7 +129,7 @@ class Case(ABC):
         return texts
 
     def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:
-        """Write a compiler that the settings need into a folder and return its path; "": plain clang does."""
+        """Write a compiler that the settings need into a folder and return its path; "": plain clang is enough."""
         return ""
 
     def take_over(self, folder: Path, patch: str) -> str:

@@ -82,8 +82,8 @@ class Outcomes(Journal):
             setting = Tried(**values["ended"])
             self.ended[(file, line), setting.directive] = setting
             return
-        tried = [Tried(**setting | {"gain": setting["gain"] and Gain(*setting["gain"])}) for setting in values["tried"]]
-        outcome = Outcome(**values | {"tried": tried, "again": values["again"] and Gain(*values["again"])})
+        tries = [Tried(**setting | {"gain": setting["gain"] and Gain(*setting["gain"])}) for setting in values["tried"]]
+        outcome = Outcome(**values | {"tried": tries, "again": values["again"] and Gain(*values["again"])})
         self.done[outcome.file, outcome.line] = outcome
 
 
@@ -150,11 +150,11 @@ class Tuning(Run):
         self.clock = self.case.clock or ("wall" if first.cpu > _BUSY_PROCESSORS * first.wall else "cpu")
         if first.cpu < _SHORT_RUN:
             self.say(f"warning: a run takes {first.cpu:.3f} s, mostly for its start-up. Give the program more work")
-        selected, top = {path.resolve() for path in self.order.files}, self.place.resolve()
+        selected_files, top = {path.resolve() for path in self.order.files}, self.place.resolve()
 
         def is_selected(place: Place) -> bool:
             file = place.file.resolve()
-            return file.is_relative_to(top) and (not selected or file in selected)
+            return file.is_relative_to(top) and (not selected_files or file in selected_files)
 
         commands = self.work / COMMANDS
         commands.write_text(
@@ -252,8 +252,8 @@ class Tuning(Run):
             raise TaskError(f"--run {reason}. Give a command that runs what --build builds")
         merge_profiles(files, profile, self.user.compiler)
         shutil.rmtree(raw)
-        changed = {path: text for path, text in texts.items() if text != path.read_bytes()}
-        return [*(flag.format(profile) for flag in self.case.profile_use), "-w", *overlay_flags(overlays, changed)]
+        edits = {path: text for path, text in texts.items() if text != path.read_bytes()}
+        return [*(flag.format(profile) for flag in self.case.profile_use), "-w", *overlay_flags(overlays, edits)]
 
     def _tune(self, place: Place) -> Outcome:
         """Try the proposals for a place, with the settings that are kept so far."""

@@ -44,7 +44,7 @@ _WATCHED_LEVELS = ("Oz", "O3")  # levels whose passes are asked whether they cha
 def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
     """Compile a piece at every level and with every list: fields of a `Record`. Raises IRParseError."""
     marked_ir, plain_ir = text.encode(), without_size_attributes(text).encode()
-    (before,) = engine.run_all(marked_ir, [""], codegen=0)
+    (unoptimised,) = engine.run_all(marked_ir, [""], codegen=0)
     results: dict[str, Optimised | Failed] = {}
     list_results: list[Optimised | Failed] = []
     # One call for all lists of one IR and code generation: equal results are made into code once.
@@ -60,11 +60,11 @@ def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[st
         """Figures of a result; its size is relative to the module before any pass."""
         if isinstance(result, Failed):
             return 0, 0, result.status
-        return result.instructions, code_bytes(result, result if isinstance(before, Failed) else before), "ok"
+        return result.instructions, code_bytes(result, result if isinstance(unoptimised, Failed) else unoptimised), "ok"
 
     facts: dict[str, Any] = {
         "ir_hash": hash_of_ir(text),
-        "before": figures(before),
+        "before": figures(unoptimised),
         "levels": {name: figures(results[name]) for name in LEVELS},
         "lists": tuple(map(figures, list_results)),
     }
@@ -103,16 +103,16 @@ class Records(Journal):
     """Finished pieces, by name and by the state of their files."""
 
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:
-        self.known: dict[tuple[str, str], Record] = {}
+        self.records: dict[tuple[str, str], Record] = {}
         super().__init__(path, setup)
 
     def take(self, values: dict[str, Any]) -> None:
         record = Record(**values)
-        self.known[record.name, record.stamp] = record
+        self.records[record.name, record.stamp] = record
 
     def add(self, record: Record) -> None:
         self.write(asdict(record))
-        self.known[record.name, record.stamp] = record
+        self.records[record.name, record.stamp] = record
 
 
 def compiled_table(

@@ -16,7 +16,7 @@ from mirenc.tools.measure.passes.labels import LEVELS, Record, Records, compiled
 from mirenc.tools.run.compilers import clang_of
 from mirenc.tools.run.run_folder import Plan, Run, one_line
 
-_SHOWN = 3  # files of another table that are named
+_MAX_LISTED = 3  # files of another table that are named
 _QUEUED = 2  # pieces that wait for each job
 _LISTS = Path(__file__).with_name("lists.json")
 
@@ -106,7 +106,7 @@ class PassRun(EngineRun):
             raise TaskError(f"{reason}. Give more of them")
         self.texts = Texts(self.work / "pieces", self.pieces)
         self.lists = pass_lists(plan.lists)
-        changed_names = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
+        changed_names = {name for name, _ in self.journal.records}.intersection(piece.name for piece in self.left)
         if changed_names:
             self.report(f"{len(changed_names)} pieces are measured again: their IR is not what it was")
 
@@ -119,11 +119,11 @@ class PassRun(EngineRun):
 
     def _check_files(self, files: set[tuple[str, str]]) -> None:
         """Raise ConfigError if a project would be replaced by another of its name; report missing files."""
-        old_files = {(record.project, record.file) for record in self.journal.known.values()}
+        old_files = {(record.project, record.file) for record in self.journal.records.values()}
         absent = sorted(old_files - files)
         for project in sorted({project for project, _ in absent}):
             if not any(entry[0] == project for entry in old_files & files):
-                raise self._conflict([f"{project}/{file}" for owner, file in absent if owner == project][:_SHOWN])
+                raise self._conflict([f"{project}/{file}" for owner, file in absent if owner == project][:_MAX_LISTED])
         if absent:
             self.report(f"{len(absent)} files of the table are gone, and so are their pieces, as {'/'.join(absent[0])}")
         if not old_files and (self.folder / "pieces.parquet").exists():
@@ -142,7 +142,7 @@ class PassRun(EngineRun):
 
     def _record(self, piece: Chosen) -> Record | None:
         """None: not finished, or of a file that has changed since."""
-        return self.journal.known.get((piece.name, piece.source.stamp))
+        return self.journal.records.get((piece.name, piece.source.stamp))
 
     def measure(self, advance: Callable[..., None]) -> None:
         for piece, record in self.beside(self._label, self.in_time(self.left), _QUEUED * self.plan.jobs):
