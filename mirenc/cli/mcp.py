@@ -163,7 +163,7 @@ class _Worker:
             process.wait()
             pipe.close()
 
-    async def _greeted(self) -> Connection:
+    async def _connect(self) -> Connection:
         pipe = self.start()
         try:
             self._tools = self._tools or await _receive(pipe)
