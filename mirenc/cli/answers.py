@@ -176,7 +176,7 @@ class Answers:
         return [line]
 
     def _code_lines(self, answer: Prediction, template: str, unit: int) -> list[str]:
-        """Say what the code adds to the context; no line where that is not known, or the head does not pay."""
+        """Say what the code adds to the context; no line where that is unknown, or the answer is not to be followed."""
         evidence = answer.evidence
         if evidence.no_code is None or not evidence.pays:
             return []

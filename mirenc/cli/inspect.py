@@ -48,9 +48,9 @@ def inspect(
     if function is not None and not has_function(module, function) and module.deleted is not None:
         module = module.deleted if has_function(module.deleted, function) else module
     tokenizer = files.tokenizer
-    vocabulary_form = tokenizer.config.normalisation
-    stmts = statements_of(module, vocabulary_form)
-    graph = build_graph(module, normalisation=vocabulary_form)
+    normalisation = tokenizer.config.normalisation
+    stmts = statements_of(module, normalisation)
+    graph = build_graph(module, normalisation=normalisation)
     common.warn_left_out(module.name, graph.call_edges_left_out)
     report = tokenizer.report([stmts.texts[row] for row in stmts.row])
     numbers = list(range(len(stmts)))
@@ -62,7 +62,7 @@ def inspect(
         "source": module.name if language_of(module.name) else module.source_name,
         "content_hash": module.content_hash,
         "model": files.name,
-        "normalisation": vocabulary_form,
+        "normalisation": normalisation,
         "form": module.form,
         **counts_of(module),
         **({} if module.form == "plain" else {"before": counts_of(original), "deleted": deleted}),
