@@ -92,7 +92,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
     """Check and time the cells of one sample, as a request of `Timekeeper.sample` asks.
 
     ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. The answer has
-    ``errors`` {number: status} of variants that cannot be candidates, and ``dropped``, why the sample is unusable, or
+    ``failed`` {number: status} of variants that cannot be candidates, and ``dropped``, why the sample is unusable, or
     ""; if it is usable, ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds`` and ``calls``.
     """
     default, timeout = int(request["default"]), float(request["limit"])

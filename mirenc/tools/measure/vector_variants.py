@@ -18,10 +18,10 @@ from mirenc.tools.measure.runners import Cell
 from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
-_TOGETHER = 64
+_JOINT_SIZE = 64
 # Where those take less than this share of what one setting may take, the larger ones are one module, too.
-_QUICK = 0.3
-_LONGEST = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
+_QUICK_SHARE = 0.3
+_TOOL_SECONDS = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
 _LEVEL = "-O3"
 # Floating-point sums keep their order: else a setting would change results, and be no candidate.
 _ORDER = ("-mllvm", "-hints-allow-reordering=false")
@@ -64,7 +64,7 @@ def hinted_ir(source: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> 
     command = [toolchain.compiler, _LEVEL, *flags, *toolchain.cflags, *_FRONT_END, "-emit-llvm", str(source)]
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         output = Path(folder, "hinted.ll")
-        if problem := compile_problem([*command, "-o", str(output)], _LONGEST):
+        if problem := compile_problem([*command, "-o", str(output)], _TOOL_SECONDS):
             failure = f"{source.name} does not build: {problem}"
             raise CompileError(f"{failure}. Mend the source, or give flags that it needs with --cflags")
         return output.read_text(encoding="utf-8", errors="surrogateescape")
@@ -87,14 +87,14 @@ def build_variants(
     loop = HintedLoop(hinted_ir(source, toolchain, flags), function, line)
     building = _Building(loop, line, toolchain, flags, source.with_name(name))
     hints_by_label = {f"{hint.width}x{hint.count}x{hint.unroll}": hint for hint in hints}
-    small = {label: hint for label, hint in hints_by_label.items() if hint.size <= _TOGETHER}
+    small = {label: hint for label, hint in hints_by_label.items() if hint.size <= _JOINT_SIZE}
     large = {label: hint for label, hint in hints_by_label.items() if label not in small}
     plain_copies: dict[str, Hint | None] = {"default": None, "copy": None}
-    if building.compile({**plain_copies, **small}, "small", _LONGEST):  # one of them breaks the compiler
+    if building.compile({**plain_copies, **small}, "small", _TOOL_SECONDS):  # one of them breaks the compiler
         large = hints_by_label
-        if problem := building.compile(plain_copies, "small", _LONGEST):
+        if problem := building.compile(plain_copies, "small", _TOOL_SECONDS):
             raise CompileError(f"{source.name} does not build: {problem}. Mend the source, or leave out --cflags")
-    elif building.seconds < _QUICK * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
+    elif building.seconds < _QUICK_SHARE * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
         large = {}
     for label in sorted(large, key=lambda label: large[label].size):
         building.compile_alone(label, large[label])
@@ -161,7 +161,7 @@ class _Building:
         # Each file of one setting has whatever else the source defines.
         options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
         command = [*self.command, *options, *map(str, self.assembly), "-o", str(self.library), "-lm"]
-        if problem := compile_problem(command, _LONGEST):
+        if problem := compile_problem(command, _TOOL_SECONDS):
             failure = f"{self.stem.name}: the variants cannot be linked: {problem}"
             raise CompileError(f"{failure}. Define in the source every name that it uses, or remove the uses")
         for path in self.assembly:
@@ -179,7 +179,7 @@ class _Building:
         try:
             # In a session of its own: Ctrl-C ends mirenc, and not a compiler whose end would be a setting's fault.
             limited_command = [*_CPU_LIMITED, str(math.ceil(limit)), *command, "-o", str(output)]
-            result = run_limited(limited_command, timeout=20 * limit + _LONGEST, memory_limit=MEMORY_LIMIT)
+            result = run_limited(limited_command, timeout=20 * limit + _TOOL_SECONDS, memory_limit=MEMORY_LIMIT)
             code, self.seconds = result.code, sum(map(_seconds, result.output.decode("utf-8", "replace").split()[-2:]))
         except subprocess.TimeoutExpired:
             code, self.seconds = _KILLED, limit

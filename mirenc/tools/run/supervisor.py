@@ -14,7 +14,7 @@ import time
 
 _PR_SET_CHILD_SUBREAPER = 36
 _GRACE = 0.5  # seconds between SIGTERM, on which make removes what is half written, and SIGKILL
-_LONGEST = 5.0  # seconds until what even SIGKILL does not end is given up
+_MAX_SECONDS = 5.0  # seconds until what even SIGKILL does not end is given up
 _POLL = 0.01  # seconds
 
 
@@ -27,7 +27,7 @@ def adopt_orphans() -> None:
 def end_descendants(grace: float = 0.0) -> None:
     """End all descendants of this process: SIGTERM, and SIGKILL after ``grace`` seconds."""
     start, terminated = time.monotonic(), set()
-    while (elapsed := time.monotonic() - start) < _LONGEST:
+    while (elapsed := time.monotonic() - start) < _MAX_SECONDS:
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass

@@ -137,10 +137,10 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
         for candidate in scan.candidates
         if is_worth_it(candidate)
     ]
-    held_out_digests = {candidate.digest for piece, candidate, _ in candidates if piece.symbol and piece.source.held_out}
+    test_digests = {candidate.digest for piece, candidate, _ in candidates if piece.symbol and piece.source.held_out}
     unique: dict[tuple[str, str], Chosen] = {}
     for piece, candidate, scan in candidates:
-        if piece.symbol or piece.source.held_out or _is_new(scan, held_out_digests):
+        if piece.symbol or piece.source.held_out or _is_new(scan, test_digests):
             earlier = unique.setdefault((piece.level, candidate.digest), piece)
             if piece.source.held_out and not earlier.source.held_out:
                 unique[piece.level, candidate.digest] = piece
@@ -152,11 +152,11 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
     return Choice(pieces, {level: len(items) for level, items in by_level.items()}, len(candidates) - len(unique))
 
 
-def _is_new(scan: Scan, held_out_digests: set[str]) -> bool:
+def _is_new(scan: Scan, test_digests: set[str]) -> bool:
     """Whether at most a tenth of a module's instructions are functions of held-out projects."""
     instructions = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
     copied = sum(
-        candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in held_out_digests
+        candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in test_digests
     )
     return copied <= _MAX_COPIED * instructions
 
