@@ -20,7 +20,7 @@ from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _JOINT_SIZE = 64
 # Where those take less than this share of what one setting may take, the larger ones are one module, too.
-_QUICK_SHARE = 0.3
+_FAST_SHARE = 0.3
 _TOOL_SECONDS = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
 _LEVEL = "-O3"
 # Floating-point sums keep their order: else a setting would change results, and be no candidate.
@@ -94,7 +94,7 @@ def build_variants(
         large = hints_by_label
         if problem := building.compile(plain_copies, "small", _TOOL_SECONDS):
             raise CompileError(f"{source.name} does not build: {problem}. Mend the source, or leave out --cflags")
-    elif building.seconds < _QUICK_SHARE * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
+    elif building.seconds < _FAST_SHARE * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
         large = {}
     for label in sorted(large, key=lambda label: large[label].size):
         building.compile_alone(label, large[label])
