@@ -88,6 +88,8 @@ def _export_head(head_name: str, folder: Path) -> None:
         low, high = _range_of_cuts(head)
     elif Path(head_name).is_dir() and "task" not in (saved := load_head(head_name))[1]:
         head, extra = saved
+        if own := extra.get("custom"):
+            raise _of_vectors(head_name, own["model"], head, head_name)
         features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
         low, high = _range_of_cuts(head)
     else:
@@ -126,11 +128,7 @@ def _columns(trained: TaskHead, name: str) -> tuple[list[str], Float64, Float64]
 
     task, reach = trained.task, trained.reach
     if trained.row != "look_ahead":
-        raise HeadError(
-            f"{name} takes a vector of {trained.model} ({trained.head.n_features_in_:,} numbers in all), which no C "
-            f"program can make. To use it, type: mirenc predict {task.name} FILE --json. Heads that can be exported: "
-            "vectorization.look_ahead, branch_probability, trip_count, and heads of your own without a task"
-        )
+        raise _of_vectors(name, trained.model, trained.head, task.name)
     low, high = (
         np.concatenate(ends) for ends in ((reach.low, reach.code.min(axis=0)), (reach.high, reach.code.max(axis=0)))
     )
@@ -138,3 +136,11 @@ def _columns(trained: TaskHead, name: str) -> tuple[list[str], Float64, Float64]
     if len(context) != len(reach.low):  # the task makes several columns of one
         context = tuple(f"{task.name} context, encoded [{column}]" for column in range(len(reach.low)))
     return [*context, *DEFAULT_NAMES], low, high
+
+
+def _of_vectors(name: str, model: str, head: Any, asked: str) -> HeadError:
+    return HeadError(
+        f"{name} takes a vector of {model} ({head.n_features_in_:,} numbers in all), which no C program can make. To "
+        f"use it, type: mirenc predict {asked} FILE --json. Heads that can be exported: vectorization.look_ahead, "
+        "branch_probability, trip_count, and heads of your own without a task"
+    )

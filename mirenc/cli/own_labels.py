@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mirenc.llvm.inputs.input import Input
 
 _MOST_SHOWN = 10  # rows that were left out, classes of a confusion matrix
+_LEAK = 0.05  # share of rows with code of another group; less is what small functions have in common
 
 
 def is_table(name: str) -> bool:
@@ -68,8 +69,12 @@ def print_report(report: LabelReport, as_json: bool) -> None:
         common.warn(f"left out: {line}")
     if len(left_out) > _MOST_SHOWN:
         common.warn(f"{len(left_out) - _MOST_SHOWN} more rows are left out (--json lists them)")
+    if code.shared > _LEAK * len(code.names):
+        problem = f"{code.shared} of {len(code.names)} rows have the same code as a row of another group"
+        common.warn(f"{problem}, so they test what was trained on. Give equal code one group, or leave it out")
     if as_json:
         facts = report.head.facts.model_dump() | {"kind": report.kind, "group_by": code.group_by, "left_out": left_out}
+        facts |= {"shared": code.shared}
         if report.kind == "classes":
             classes = report.head.head.classes_.tolist()
             facts |= {"classes": classes, "confusion": report.confusion.tolist()}

@@ -21,7 +21,7 @@ from mirenc.decide.custom_head import CustomFacts, CustomHead, HeldOut, scaled
 from mirenc.decide.estimators.linear import RidgeRegressor
 from mirenc.decide.estimators.logistic import LogisticHead
 from mirenc.decide.label_table import Kind, LabelledCode, Table, embed_labels, read_labels
-from mirenc.decide.metrics import group_interval, number_figures
+from mirenc.decide.metrics import balanced_gain, group_interval, number_figures, share_saved
 from mirenc.decide.protocols import cut
 from mirenc.decide.reach import Reach
 from mirenc.encoder import Encoder, load
@@ -143,14 +143,11 @@ def fit_labels(
         head = fit_best_penalty(estimator, grid, features, target, code.groups, everything).best_estimator_
     prior = next(iter(rows))
     own_figures = _class_figures if kind == "classes" else _number_figures
-    losses = {name: _loss(kind, target, predicted) for name, predicted in answers.items()}
+    gains = {name: _gain(kind, target, answers[EMBEDDING], other, code.groups) for name, other in answers.items()}
+    miss = np.zeros(1) if kind == "classes" else np.abs(np.subtract(answers[EMBEDDING], target))
     if logarithm:
         answers = {name: np.expm1(predicted) for name, predicted in answers.items()}
-    figures = {name: own_figures(code, predicted) for name, predicted in answers.items()}
-    for name, loss in losses.items():
-        scale = 1.0 if kind == "classes" else float(loss.mean()) or 1.0
-        gains = (loss - losses[EMBEDDING]) / scale
-        figures[name]["gain"] = (float(gains.mean()), *group_interval(gains, code.groups))
+    figures = {name: own_figures(code, predicted) | {"gain": gains[name]} for name, predicted in answers.items()}
     reach = Reach.of(scaled(head, features), 0, code.groups)
     hits = answers[EMBEDDING] == code.labels
     sizes = np.rint(np.expm1(code.histogram[:, -1].astype(np.float64)))
@@ -165,7 +162,7 @@ def fit_labels(
         baseline=prior,
         gain=figures[prior]["gain"],
         logarithm=logarithm,
-        error=0.0 if kind == "classes" else max(float(np.percentile(losses[EMBEDDING], 80)), 1e-12),
+        error=0.0 if kind == "classes" else max(float(np.percentile(miss, 80)), 1e-12),
         records=_records(chances, hits) if kind == "classes" else [],
         built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARE * len(code.built))),
         instructions=(int(sizes.min()), int(sizes.max())),
@@ -227,12 +224,13 @@ def _log_likelihood(estimator: Any, features: Any, labels: NDArray[Any]) -> floa
     return float(np.log(np.maximum(right, 1e-3)).mean())
 
 
-def _loss(kind: Kind, target: NDArray[Any], predicted: NDArray[Any]) -> Float64:
-    """(n,) what an answer costs: its absolute error; of classes, a miss, so that the mean is 1 - balanced accuracy."""
+def _gain(
+    kind: Kind, target: NDArray[Any], answers: NDArray[Any], other: NDArray[Any], groups: NDArray[Any]
+) -> tuple[float, float, float]:
+    """What ``answers`` are better by than ``other``, with its interval (`LabelReport.figures`)."""
     if kind == "numbers":
-        return np.abs(predicted - target)
-    _, row, count = np.unique(target, return_inverse=True, return_counts=True)
-    return (predicted != target) * len(target) / (len(count) * count[row])
+        return share_saved(np.abs(answers - target), np.abs(other - target), groups)
+    return balanced_gain((answers == target).astype(np.float64), (other == target).astype(np.float64), target, groups)
 
 
 def _class_figures(code: LabelledCode, predicted: NDArray[Any]) -> dict[str, Any]:
