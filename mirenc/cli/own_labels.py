@@ -150,9 +150,16 @@ def _trust(report: LabelReport) -> str:
 
 
 def answer_with(
-    folder: str, inputs: list[str], *, function: str | None, as_json: bool, model: str | None, options: Any
+    folder: str,
+    inputs: list[str],
+    of_tasks: Mapping[str, Any],
+    *,
+    function: str | None,
+    as_json: bool,
+    model: str | None,
+    options: Any,
 ) -> None:
-    """Print the answers of a head for labels of one's own about some inputs."""
+    """Print the answers of a head for labels of one's own about some inputs; options for heads of tasks are refused."""
     from dataclasses import replace
 
     from mirenc.decide.custom_head import CustomHead
@@ -160,6 +167,7 @@ def answer_with(
 
     home = Path(folder).parent if Path(folder).name == "head.json" else Path(folder)
     head = CustomHead.load(home)
+    refuse(of_tasks, "it is for heads of tasks")
     head = replace(head, encoder=load(model or head.facts.model, options=options))
     files = common.expand(inputs, options)
     failures = common.Failures(len(files))

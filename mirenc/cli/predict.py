@@ -13,7 +13,7 @@ from typer import Argument, Option
 from mirenc.base.errors import HeadError, TaskError
 from mirenc.cli import common
 from mirenc.cli.answers import Answers, Copies, check_restriction, write_restriction
-from mirenc.cli.own_labels import answer_with, is_head, refuse
+from mirenc.cli.own_labels import answer_with, is_head
 
 if TYPE_CHECKING:
     from mirenc.decide.task import Task
@@ -72,8 +72,8 @@ def predict(
             raise typer.BadParameter("give the files to answer for, as in HEAD foo.c", param_hint="INPUT")
         of_tasks = {"--context": context, "--head": head, "--variant": variant, "--level": level, "--output": output}
         looks = None if look_ahead is None else "given"
-        refuse(of_tasks | {"--restrict": restrict, "--look-ahead": looks, "--apply": apply}, "it is for heads of tasks")
-        answer_with(names[0], names[1:], function=function, as_json=as_json, model=model, options=options)
+        of_tasks |= {"--restrict": restrict, "--look-ahead": looks, "--apply": apply}
+        answer_with(names[0], names[1:], of_tasks, function=function, as_json=as_json, model=model, options=options)
         return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
@@ -151,7 +151,8 @@ def _context(task: Task, text: str) -> dict[str, str]:
 
 def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None) -> TaskHead:
     from mirenc.decide.loop_task import LoopTask
-    from mirenc.decide.task_head import TaskHead, ready_heads
+    from mirenc.decide.registry import list_tasks, ready_heads
+    from mirenc.decide.task_head import TaskHead
 
     if folder is not None:
         trained = TaskHead.load(folder, task)
@@ -170,7 +171,8 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):
-        train = f"mirenc fit {task.name}{f' --variant {variant}' if variant else ''} -o FOLDER"
+        asked = task.name if task.name in list_tasks() else "--task-file FILE.py"
+        train = f"mirenc fit {asked}{f' --variant {variant}' if variant else ''} -o FOLDER"
         shipped = f"; available: {', '.join(filter(None, heads))}" if variant and heads else ""
         raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{shipped}. Type: {train}")
     return TaskHead.load(".".join(filter(None, (task.name, "look_ahead" if ahead else variant))), task)

@@ -263,10 +263,11 @@ def test_heads_that_do_not_fit_are_refused(classes: LabelReport, tiny: Encoder, 
     (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
     with pytest.raises(HeadError, match=r"head\.json is damaged \(form: "):
         CustomHead.load(folder)
-    about["extra"] = {"task": "openmp"}
-    (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
-    with pytest.raises(HeadError, match=r"is a head of a task\. Type: mirenc predict openmp INPUT --head"):
-        CustomHead.load(folder)
+    for task, asked in (("openmp", "openmp"), ("mine", "--task-file FILE.py")):
+        about["extra"] = {"task": task}
+        (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
+        with pytest.raises(HeadError, match=rf"is a head of a task\. Type: mirenc predict {asked} INPUT --head"):
+            CustomHead.load(folder)
 
 
 # -- tables --------------------------------------------------------------------------------------------
