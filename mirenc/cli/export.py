@@ -66,7 +66,7 @@ def _export_model(model_name: str, folder: Path) -> None:
 def _export_head(head_name: str, folder: Path) -> None:
     import numpy as np
 
-    from mirenc.decide.custom_head import CUSTOM
+    from mirenc.decide.custom_head import CUSTOM, CustomHead
     from mirenc.decide.estimators.saved_heads import load_head
     from mirenc.decide.export.c_source import c_source, c_test, pair_head
     from mirenc.decide.features.look_ahead_features import OLDER_NAMES, SETTING_NAMES
@@ -89,8 +89,8 @@ def _export_head(head_name: str, folder: Path) -> None:
         low, high = _range_of_cuts(head)
     elif Path(head_name).is_dir() and "task" not in (saved := load_head(head_name))[1]:
         head, extra = saved
-        if own := extra.get(CUSTOM):
-            raise _of_vectors(head_name, own["model"], head, head_name)
+        if CUSTOM in extra:
+            raise _of_vectors(head_name, CustomHead.load(head_name).facts.model, head, head_name)
         features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
         low, high = _range_of_cuts(head)
     else:

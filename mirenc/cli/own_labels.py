@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mirenc.llvm.inputs.input import Input
 
 _MOST_SHOWN = 10  # rows that were left out, classes of a confusion matrix
-_LEAK = 0.05  # share of rows with code of another group; less is what small functions have in common
 
 
 def is_table(name: str) -> bool:
@@ -69,7 +68,7 @@ def print_report(report: LabelReport, as_json: bool) -> None:
         common.warn(f"left out: {line}")
     if len(left_out) > _MOST_SHOWN:
         common.warn(f"{len(left_out) - _MOST_SHOWN} more rows are left out (--json lists them)")
-    if code.shared > _LEAK * len(code.names):
+    if code.shared > len(code.names) / 20:  # less is what small functions have in common
         problem = f"{code.shared} of {len(code.names)} rows have the same code as a row of another group"
         common.warn(f"{problem}, so they test what was trained on. Give equal code one group, or leave it out")
     if as_json:
@@ -150,24 +149,11 @@ def _trust(report: LabelReport) -> str:
 
 
 def answer_with(
-    folder: str,
-    inputs: list[str],
-    of_tasks: Mapping[str, Any],
-    *,
-    function: str | None,
-    as_json: bool,
-    model: str | None,
-    options: Any,
+    head: CustomHead, inputs: list[str], *, function: str | None, as_json: bool, model: str | None, options: Any
 ) -> None:
-    """Print the answers of a head for labels of one's own about some inputs; options for heads of tasks are refused."""
-    from dataclasses import replace
-
-    from mirenc.decide.custom_head import CustomHead
+    """Print the answers of a head for labels of one's own about some inputs."""
     from mirenc.encoder import load
 
-    home = Path(folder).parent if Path(folder).name == "head.json" else Path(folder)
-    head = CustomHead.load(home)
-    refuse(of_tasks, "it is for heads of tasks")
     head = replace(head, encoder=load(model or head.facts.model, options=options))
     files = common.expand(inputs, options)
     failures = common.Failures(len(files))

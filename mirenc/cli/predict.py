@@ -13,7 +13,7 @@ from typer import Argument, Option
 from mirenc.base.errors import HeadError, TaskError
 from mirenc.cli import common
 from mirenc.cli.answers import Answers, Copies, check_restriction, write_restriction
-from mirenc.cli.own_labels import answer_with, is_head
+from mirenc.cli.own_labels import answer_with, is_head, refuse
 
 if TYPE_CHECKING:
     from mirenc.decide.task import Task
@@ -68,12 +68,16 @@ def predict(
         common.check_output(path)
     names = list(inputs or ())
     if task_file is None and names and is_head(names[0]):
+        from mirenc.decide.custom_head import CustomHead
+
         if not names[1:]:
             raise typer.BadParameter("give the files to answer for, as in HEAD foo.c", param_hint="INPUT")
         of_tasks = {"--context": context, "--head": head, "--variant": variant, "--level": level, "--output": output}
         looks = None if look_ahead is None else "given"
-        of_tasks |= {"--restrict": restrict, "--look-ahead": looks, "--apply": apply}
-        answer_with(names[0], names[1:], of_tasks, function=function, as_json=as_json, model=model, options=options)
+        home = Path(names[0])
+        of_labels = CustomHead.load(home.parent if home.name == "head.json" else home)
+        refuse(of_tasks | {"--restrict": restrict, "--look-ahead": looks, "--apply": apply}, "it is for heads of tasks")
+        answer_with(of_labels, names[1:], function=function, as_json=as_json, model=model, options=options)
         return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:

@@ -180,10 +180,8 @@ def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, o
     except MirencError as error:
         raise PassError(f"{shown}: {error}") from None
     if not is_elf(object_file):
-        raise PassError(
-            f"{shown}: sizes of functions are read from ELF objects. Compile for another target: "
-            "--cflags=--target=x86_64-linux-gnu"
-        )
+        problem = f"{shown}: sizes of functions are read from ELF objects"
+        raise PassError(f"{problem}. Compile for another target: --cflags=--target=x86_64-linux-gnu")
     symbol_at: dict[tuple[int, int], Symbol] = {}
     for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in own):
         symbol_at.setdefault(symbol.place, symbol)

@@ -170,8 +170,7 @@ class CustomHead:
         """Read what `save` wrote. Raises HeadError: no such head, a damaged one, or one of a task."""
         head, extra, arrays = load_head_and_arrays(folder)
         if CUSTOM not in extra:
-            task = extra.get("task", "TASK")
-            task = task if task in list_tasks() else "--task-file FILE.py"
+            task = extra["task"] if extra.get("task") in list_tasks() else "--task-file FILE.py"
             raise HeadError(f"{folder}: is a head of a task. Type: mirenc predict {task} INPUT --head {folder}")
         try:
             facts = CustomFacts.model_validate(extra[CUSTOM])

@@ -182,10 +182,8 @@ def _number_evidence(
     def square_error(predicted: Float64) -> Float64:
         return np.asarray(((predicted - truth) ** 2).reshape(len(data), -1).mean(axis=1))
 
-    errors = square_error(answers)
-
     def worth(predicted: Float64) -> Worth:
-        return share_saved(errors, square_error(predicted), data.group)
+        return share_saved(square_error(answers), square_error(predicted), data.group)
 
     error = max(float(np.percentile(np.abs(answers - truth), 80)), 1e-12)
     return Evidence(STATIC_TITLES[rival], worth(mean), error, no_code=worth(mean if no_code is None else no_code))

@@ -302,13 +302,6 @@ def embed_labels(
     return code, kind
 
 
-def _place_of(row: _Row, embedding: Embedding, file: str) -> int:
-    """Row of the embedding that a row of the table is about. Raises TaskError: no such function."""
-    if row.function:
-        return find_function(embedding.regions, row.function, file)
-    return find_function_at(embedding.regions, int(row.line), file)
-
-
 def _real(source: Input) -> str:
     return os.path.realpath(str(source.value))
 
@@ -325,8 +318,10 @@ def _found_in(module: IRModule, embedding: Embedding, rows: list[_Row], left_out
     for row in rows:
         place = 0
         try:
-            if embedding.level == "function":
-                place = _place_of(row, embedding, module.name)
+            if embedding.level == "function" and row.function:
+                place = find_function(embedding.regions, row.function, module.name)
+            elif embedding.level == "function":
+                place = find_function_at(embedding.regions, int(row.line), module.name)
         except TaskError as error:
             left_out.append(f"{row.where}: {error}")
             continue

@@ -104,9 +104,8 @@ def group_interval(
 def share_saved(loss: Float64, other: Float64, group: NDArray[np.generic]) -> tuple[float, float, float]:
     """By what share the mean of ``loss`` (n,) is below that of ``other`` (n,), with its 95 % interval over groups."""
     scale = float(other.mean()) or 1.0  # where nothing is lost to ``other``
-    sums = _sums(np.stack([loss, other, np.full(len(loss), scale)]), group)
-    low, high = _middle((sums[1] - sums[0]) / np.where(sums[1] > 0, sums[1], sums[2]))
-    return float((other - loss).mean()) / scale, low, high
+    saved, whole, usual = _sums(np.stack([other - loss, other, np.full(len(loss), scale)]), group)
+    return float((other - loss).mean()) / scale, *_middle(saved / np.where(whole > 0, whole, usual))
 
 
 def balanced_gain(

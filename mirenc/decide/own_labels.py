@@ -120,13 +120,12 @@ def fit_labels(
     target = np.log1p(code.labels) if logarithm else code.labels
     codes = np.unique(target, return_inverse=True)[1] if kind == "classes" else np.zeros(len(target), dtype=np.int64)
     folds = list(cut(code.groups, codes, FOLDS, 0))
-    for training, test in folds:
+    fold = np.zeros(len(target), dtype=np.int64)
+    for number, (training, test) in enumerate(folds):
+        fold[test] = number
         if len(np.unique(target[training])) < 2:
             problem = f"without group '{code.groups[test][0]}' all labels are '{code.labels[training][0]}'"
             raise TaskError(f"{problem}: nothing to learn when it is held out. Label more code, of more groups")
-    fold = np.zeros(len(target), dtype=np.int64)
-    for number, (_, test) in enumerate(folds):
-        fold[test] = number
     rows = _rows(code, kind)
     answers = {name: np.empty_like(target) for name in rows}
     chances = np.zeros(len(target))  # of the embedding's answers
@@ -139,8 +138,7 @@ def fit_labels(
                     chances[test] = fitted.predict_proba(features[test]).max(axis=1)
                 advance(note=name)
         features, estimator, grid = rows[EMBEDDING]
-        everything = np.arange(len(target))
-        head = fit_best_penalty(estimator, grid, features, target, code.groups, everything).best_estimator_
+        head = fit_best_penalty(estimator, grid, features, target, code.groups, np.arange(len(target))).best_estimator_
     prior = next(iter(rows))
     own_figures = _class_figures if kind == "classes" else _number_figures
     gains = {name: _gain(kind, target, answers[EMBEDDING], other, code.groups) for name, other in answers.items()}
@@ -149,7 +147,6 @@ def fit_labels(
         answers = {name: np.expm1(predicted) for name, predicted in answers.items()}
     figures = {name: own_figures(code, predicted) | {"gain": gains[name]} for name, predicted in answers.items()}
     reach = Reach.of(scaled(head, features), 0, code.groups)
-    hits = answers[EMBEDDING] == code.labels
     sizes = np.rint(np.expm1(code.histogram[:, -1].astype(np.float64)))
     facts = CustomFacts(
         label=label,
@@ -163,7 +160,7 @@ def fit_labels(
         gain=figures[prior]["gain"],
         logarithm=logarithm,
         error=0.0 if kind == "classes" else max(float(np.percentile(miss, 80)), 1e-12),
-        records=_records(chances, hits) if kind == "classes" else [],
+        records=_records(chances, answers[EMBEDDING] == code.labels) if kind == "classes" else [],
         built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARE * len(code.built))),
         instructions=(int(sizes.min()), int(sizes.max())),
         smallest_label=None if kind == "classes" else _end(code.labels, code.labels.min()),

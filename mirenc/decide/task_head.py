@@ -314,9 +314,8 @@ class TaskHead:
         except ValidationError as error:
             wrong = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
             details = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
-            raise HeadError(
-                f"{folder}: this head belongs to no task, or head.json is damaged ({details}). {_MAKE_ONE}"
-            ) from None
+            problem = f"{folder}: this head belongs to no task, or head.json is damaged ({details})"
+            raise HeadError(f"{problem}. {_MAKE_ONE}") from None
         task = get_task(description.task) if task is None else task
         if task.name != description.task:
             raise HeadError(f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's task")

@@ -72,10 +72,8 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
     """
     where = os.fspath(path)
     if (form := _format_of(path)) is None:
-        raise IRFileError(
-            f"{where}: is not a file of vectors; allowed: {', '.join(VECTOR_SUFFIXES)}. "
-            f"Make one with: mirenc embed FOLDER -o vectors.npz"
-        )
+        problem = f"{where}: is not a file of vectors; allowed: {', '.join(VECTOR_SUFFIXES)}"
+        raise IRFileError(f"{problem}. Make one with: mirenc embed FOLDER -o vectors.npz")
     try:
         if approximate and form.read is not _read_parquet:
             raise _no_table(where, "only .parquet has an approximate index")
@@ -192,10 +190,8 @@ def _read_npy(path: str) -> VectorTable:
     vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     sidecar = f"{path}.json"
     if not os.path.exists(sidecar):
-        raise IRFileError(
-            f"{path}: the file {sidecar}, which names the model of these vectors, is missing. Copy it here, or embed "
-            "again with -o NAME.npz, which needs no second file"
-        )
+        problem = f"{path}: the file {sidecar}, which names the model of these vectors, is missing"
+        raise IRFileError(f"{problem}. Copy it here, or embed again with -o NAME.npz, which needs no second file")
     head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
     labels = {name: head[f"{name}s"] for name in LABELS}
     return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])

@@ -126,8 +126,6 @@ def _announced_folder(points: EntryPoints) -> Path:
         pass
     if named != point.name:
         what = "no model folder" if named is None else f"the folder of a model {named!r}"
-        raise ModelError(
-            f"{who} announces a model {point.name!r} in {point.value!r}, which is {what}. Install it again, or type: "
-            f"pip uninstall {who}"
-        )
+        problem = f"{who} announces a model {point.name!r} in {point.value!r}, which is {what}"
+        raise ModelError(f"{problem}. Install it again, or type: pip uninstall {who}")
     return folder

@@ -270,10 +270,8 @@ def _modules(file: _Window, head: bytes) -> list[_Window]:
         sections = _elf(file)
     elif head[:4] in _MACH_O:
         sections = _mach_o(file, *_MACH_O[head[:4]])
-    elif head.startswith(b"\0asm"):
-        sections = _wasm(file)
     else:
-        sections = _coff(file, head)
+        sections = _wasm(file) if head.startswith(b"\0asm") else _coff(file, head)
     spans = [(_SECTIONS.index(name), file.part(at, size)) for name, at, size in _counted(sections) if name in _SECTIONS]
     spans.sort(key=itemgetter(0))
     return list(islice(chain.from_iterable(_split(section) for _, section in spans), _MOST_MODULES))
