@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mirenc.base.arrays import Float32, Float64
 from mirenc.base.errors import HeadError, TaskError
+from mirenc.base.shown import short_repr
 from mirenc.decide.estimators.linear import RidgeRegressor
 from mirenc.decide.estimators.logistic import LogisticHead
 from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
@@ -113,6 +114,8 @@ class CustomHead:
     facts: CustomFacts
     reach: Reach
     encoder: Encoder | None = None
+
+    __repr__ = short_repr
 
     def predict(self, ir: IRInput | Input, *, function: str | None = None) -> list[CustomAnswer]:
         """An answer for each function of a file, for the one of that name, or for the file if files were labelled.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mirenc.base.arrays import Float32, Float64
 from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, did_you_mean, needs, unknown
 from mirenc.base.progress import progress as progress_bar
+from mirenc.base.shown import short_repr
 from mirenc.decide.features.find_function import find_function, find_function_at
 from mirenc.decide.features.opcode_histogram import opcode_histogram
 from mirenc.encoder import Embedding, Encoder, Level
@@ -76,6 +77,8 @@ class LabelledCode:
     form: Form
     group_by: str
     left_out: list[str]  # why rows of the table are not among the n
+
+    __repr__ = short_repr
 
     @property
     def shared(self) -> int:

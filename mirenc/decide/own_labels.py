@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import TaskError
 from mirenc.base.progress import progress as progress_bar
+from mirenc.base.shown import short_repr
 from mirenc.decide.custom_head import CustomFacts, CustomHead, HeldOut, scaled
 from mirenc.decide.estimators.linear import RidgeRegressor
 from mirenc.decide.estimators.logistic import LogisticHead
@@ -55,6 +56,8 @@ class LabelReport:
     fold: Int64
     answers: dict[str, NDArray[Any]]
     figures: dict[str, dict[str, Any]]
+
+    __repr__ = short_repr
 
     @property
     def confusion(self) -> Int64:

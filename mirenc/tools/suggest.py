@@ -148,10 +148,8 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     if (added := _ADDED.search(text)) or any("sanitize" in attributes for attributes in words):
         option_of = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
         by = option_of[added.lastgroup or ""] if added else "-fsanitize"
-        raise ForeignIRError(
-            f"{name}: clang instruments this code with passes that no list contains, so the result would lack the "
-            f"instrumentation. Compile without {by}"
-        )
+        problem = f"{name}: clang instruments this code with passes that no list contains"
+        raise ForeignIRError(f"{problem}, so the result would lack the instrumentation. Compile without {by}")
     total, untouched = len(words), sum("optnone" in attributes for attributes in words)
     moderate = sum("optsize" in attributes and "minsize" not in attributes for attributes in words)
     plain = total - untouched - sum(bool(attributes & {"minsize", "optsize"}) for attributes in words)

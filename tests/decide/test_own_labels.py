@@ -151,6 +151,10 @@ def test_an_unknown_kind_of_labels_is_an_error(kind: str, tables: tuple[Path, Pa
         fit_labels(tables[1], tiny, kind=kind)  # type: ignore[arg-type]
 
 
+def test_what_a_notebook_shows_is_short(classes: LabelReport) -> None:
+    assert all(len(repr(part)) < 500 for part in (classes, classes.code, classes.head))
+
+
 def test_code_of_two_groups_is_counted(tmp_path: Path, tiny: Encoder) -> None:
     for file in ("a", "b"):  # g is the same in both, f is not
         write_module(tmp_path / f"{file}.ll", {"f": ("add", 1 + (file == "b")), "g": ("mul", 3)})

@@ -51,10 +51,8 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
         try:
             _announced_folder(points.select(name=name))
             if name in names:
-                raise ModelError(
-                    f"a package announces a model {name!r}, which is the name of a model of mirenc's own, so the "
-                    "package's model is left out. Rename the package's model"
-                )
+                problem = f"a package announces a model {name!r}, which is the name of a model of mirenc's own"
+                raise ModelError(f"{problem}, so the package's model is left out. Rename the package's model")
             names.add(name)
         except ModelError as error:
             failed(error)
