@@ -180,10 +180,8 @@ def _sizes(engine: Engine, ir: bytes, name: str, pipeline: str, codegen: int, de
     except MirencError as error:
         raise PassError(f"{name}: {error}") from None
     if not is_elf(object_file):
-        raise PassError(
-            f"{name}: sizes of functions are read from ELF objects. Compile for another target: "
-            "--cflags=--target=x86_64-linux-gnu"
-        )
+        problem = f"{name}: sizes of functions are read from ELF objects"
+        raise PassError(f"{problem}. Compile for another target: --cflags=--target=x86_64-linux-gnu")
     symbol_at: dict[tuple[int, int], Symbol] = {}
     for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in defs):
         symbol_at.setdefault(symbol.place, symbol)

@@ -153,10 +153,8 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     if (match := _INSTRUMENTED.search(text)) or any("sanitize" in attributes for attributes in attribute_sets):
         option_of = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
         flag = option_of[match.lastgroup or ""] if match else "-fsanitize"
-        raise ForeignIRError(
-            f"{name}: clang instruments this code with passes that no list contains, so the result would lack the "
-            f"instrumentation. Compile without {flag}"
-        )
+        problem = f"{name}: clang instruments this code with passes that no list contains"
+        raise ForeignIRError(f"{problem}, so the result would lack the instrumentation. Compile without {flag}")
     total, optnone_count = len(attribute_sets), sum("optnone" in attributes for attributes in attribute_sets)
     optsize_count = sum("optsize" in attributes and "minsize" not in attributes for attributes in attribute_sets)
     unmarked = total - optnone_count - sum(bool(attributes & {"minsize", "optsize"}) for attributes in attribute_sets)
