@@ -34,15 +34,13 @@ class CodeReader:
     def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
         """The same for regions of several modules, whose statements are encoded together."""
         purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
-        levels = tuple(
-            dict.fromkeys(level for _, regions in modules for region in regions for level in _levels(region))
-        )
+        every = (level for _, regions in modules for region in regions for level in _levels(region))
+        levels = tuple(dict.fromkeys(every))
         if not levels:
             return [[] for _ in modules]
         # As they were read: heads decide about code as it is, not about a normal form of it.
-        stream = self.encoder.embed_stream(
-            [module for module, _ in modules], level=levels, purpose=purpose, form="plain", jobs=1
-        )
+        inputs = [module for module, _ in modules]
+        stream = self.encoder.embed_stream(inputs, level=levels, purpose=purpose, form="plain", jobs=1)
         results = []
         for (module, regions), outcome in zip(modules, stream, strict=True):
             if outcome.embedding is None:
@@ -72,8 +70,8 @@ class _ModuleCode:
         features = self._features(region.level, _key(region), region.name)
         if region.level != "loop":
             return features
-        around = self._features("function", (region.symbol, ""))
-        return {name: np.concatenate([vector, around[name]]) for name, vector in features.items()}
+        function_features = self._features("function", (region.symbol, ""))
+        return {name: np.concatenate([vector, function_features[name]]) for name, vector in features.items()}
 
     def _features(self, level: str, key: tuple[str, str], name: str = "") -> dict[str, Float32]:
         row = self.rows.get((level, *key))
