@@ -130,20 +130,20 @@ class Context:
         return context
 
     def beginning(self, names: Sequence[str]) -> "Context":
-        """The context of a head that was made before the features after ``names`` were added; else this one."""
+        """The context cut to ``names``, for a head that is older than later, optional features; else this one."""
         count = len(names)
-        later = self.features[count:]
-        if tuple(names) != self.names[:count] or not later or not all(feature.optional for feature in later):
+        additions = self.features[count:]
+        if tuple(names) != self.names[:count] or not additions or not all(feature.optional for feature in additions):
             return self
-        parts = {name: getattr(self, name) for name in ("ir_sources", "from_compiler", "from_machine")}
+        options = {name: getattr(self, name) for name in ("ir_sources", "from_compiler", "from_machine")}
 
         def from_ir(module: IRModule, region: Region | None) -> Mapping[str, Any]:
             return {name: value for name, value in self.from_ir(module, region).items() if name in names}
 
-        return Context(*self.features[:count], encode=self._encode, from_ir=from_ir, **parts).named(self.task)
+        return Context(*self.features[:count], encode=self._encode, from_ir=from_ir, **options).named(self.task)
 
-    def _names(self, belongs: Callable[[Feature], bool]) -> tuple[str, ...]:
-        return tuple(feature.name for feature in self.features if belongs(feature))
+    def _names(self, condition: Callable[[Feature], bool]) -> tuple[str, ...]:
+        return tuple(feature.name for feature in self.features if condition(feature))
 
     def encode(self, values: tuple[Any, ...]) -> Float64:
         """Checked values, in the order of ``names``, as a head sees them. (A,) float64.
@@ -151,8 +151,8 @@ class Context:
         Raises TaskError: too many or too few, one that is not allowed, or what does not become finite numbers.
         """
         if len(values) != len(self.names):
-            names = f"{len(self.names)}: {', '.join(self.names) or 'none'}"
-            problem = f"{len(values)} context features were given, but {self.task} has {names}"
+            allowed = f"{len(self.names)}: {', '.join(self.names) or 'none'}"
+            problem = f"{len(values)} context features were given, but {self.task} has {allowed}"
             raise TaskError(f"{problem}. Give a value for each")
         for feature, value in zip(self.features, values, strict=True):
             feature.check(value, value)
@@ -178,7 +178,7 @@ class Context:
         return tuple(feature.parse(texts[feature.name]) for feature in self.features)
 
     def parse_question(self, texts: Mapping[str, str]) -> tuple[Any, ...] | None:
-        """As `parse`, before the code is read: None where the code has yet to tell some."""
+        """As `parse`, but None where some values are left out that the code tells, which is read later."""
         missing = [name for name in self.optional_names if name not in texts]
         if not missing:
             return self.parse(texts)
@@ -191,8 +191,8 @@ class Context:
     def complete(
         self, texts: Mapping[str, str], module: IRModule, region: Region | None
     ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Values in the order of ``names``, those that are left out from the code; and what they were read from."""
-        sources = {name: words for name, words in self.ir_sources(module, region).items() if name not in texts}
+        """Values in the order of ``names``, where missing ones are read from the code; and what they were read from."""
+        sources = {name: source for name, source in self.ir_sources(module, region).items() if name not in texts}
         values = {**self.from_ir(module, region), **texts}
         if not values.keys() >= set(self.compiler_names):
             values = {**self.from_compiler(module, region, values), **values}

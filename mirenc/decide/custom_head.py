@@ -28,7 +28,7 @@ _LEAST_GROUPS = 5  # an interval over fewer says little: two groups that both do
 
 
 class HeldOut(BaseModel):
-    """Held-out answers about as sure as each other."""
+    """Held-out answers of similar probability."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -73,18 +73,18 @@ class CustomFacts(BaseModel):
 
     def beyond(self, region: Region, instructions: int, interval: tuple[float, float] | None, distance: float) -> str:
         """Where a question lies outside of the training samples, in words; empty: within them."""
-        far = f"unlike the code that the head was trained on (distance {distance:.2f}; above 1 is far)"
+        cause = f"unlike the code that the head was trained on (distance {distance:.2f}; above 1 is far)"
         if distance > 1 and self.built and region.built not in self.built:
             levels = ", or ".join(LEVEL_WORDS[level] for level in self.built)
-            return f"{far}: that code was built {levels}, this {LEVEL_WORDS[region.built]}. Give code of such a build"
-        fewest, most = self.instructions
-        if not fewest <= instructions <= most:
-            return f"the code that the head was trained on has {fewest} to {most} instructions, and this {instructions}"
+            return f"{cause}: that code was built {levels}, this {LEVEL_WORDS[region.built]}. Give code of such a build"
+        low, high = self.instructions
+        if not low <= instructions <= high:
+            return f"the code that the head was trained on has {low} to {high} instructions, and this {instructions}"
         if interval and self.smallest_label is not None and interval[0] < self.smallest_label:
             return f"the smallest label in training is {self.smallest_label:.4g}, and the true number may be smaller"
         if interval and self.largest_label is not None and interval[1] > self.largest_label:
             return f"the largest label in training is {self.largest_label:.4g}, and the true number may be larger"
-        return far if distance > 1 else ""
+        return cause if distance > 1 else ""
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ class CustomHead:
         probability, interval = dict[str, float](), None
         value: str | float
         if isinstance(self.head, LogisticHead):
-            chances = self.head.predict_proba(features)[0].tolist()
-            probability = dict(zip(self.head.classes_.tolist(), chances, strict=True))
+            probabilities = self.head.predict_proba(features)[0].tolist()
+            probability = dict(zip(self.head.classes_.tolist(), probabilities, strict=True))
             value = max(probability, key=probability.__getitem__)
             fits = [record for record in facts.records if record.least <= probability[value]] or facts.records[-1:]
             good, why = fits[0].right > 0.5, f"of {fits[0].answers} held-out answers about as sure as this one, "
@@ -153,11 +153,11 @@ class CustomHead:
         else:
             predicted = float(self.head.predict(features)[0])
             value = number_of(predicted, facts.logarithm)
-            low, high = (number_of(predicted + side * facts.error, facts.logarithm) for side in (-1, 1))
+            low, high = (number_of(predicted + sign * facts.error, facts.logarithm) for sign in (-1, 1))
             interval = low, high
             good, why = True, f"8 of 10 held-out answers were within {error_words(facts)}"
-        if doubt := facts.beyond(region, instructions, interval, distance) or facts.doubt:
-            good, why = False, doubt
+        if problem := facts.beyond(region, instructions, interval, distance) or facts.doubt:
+            good, why = False, problem
         return CustomAnswer(region, value, probability, interval, distance, good, why)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:

@@ -59,10 +59,10 @@ def fit_head(
         raise TaskError(f"a head cannot be trained on features (row) {row!r}; available: {', '.join(HEAD_ROWS)}")
     all_data, training = data, np.flatnonzero(~data.held_out)
     data = all_data if len(training) == len(all_data) else all_data.subset(training)
-    apart = len(training) < len(all_data) and encoder.files.config.taught is not None
+    use_held_out = len(training) < len(all_data) and encoder.files.config.taught is not None
     if features is None:
         with progress_bar("embedding", None, show=progress) as advance:
-            (features,) = build_features(task, all_data if apart else data, [row], encoder, advance=advance)
+            (features,) = build_features(task, all_data if use_held_out else data, [row], encoder, advance=advance)
     all_features = features
     if len(all_features.matrix) == len(all_data):
         features = replace(all_features, matrix=all_features.matrix[training])
@@ -71,16 +71,16 @@ def fit_head(
     chooses, timer, factor = data.target == "costs", None, None
     with progress_bar("training heads", None, show=progress) as advance:
         head = target.fit_rounded(features, rows, data.group, seed)
-        if apart:
-            of_all = target_of(all_data, task.select)
-            evidence = gather_evidence(all_data, of_all, all_features, seed, head, advance=advance)
+        if use_held_out:
+            full_target = target_of(all_data, task.select)
+            evidence = gather_evidence(all_data, full_target, all_features, seed, head, advance=advance)
         else:
             evidence = gather_evidence(data, target, features, seed, advance=advance)
         if task.seconds and chooses:
             no_labels = np.zeros(len(data), dtype=np.int64)
-            times = Target(np.log(data.baseline), no_labels, data.group, data.kernel, task.select)
-            timer = times.fit_rounded(features, rows, data.group, seed)
-            factor = time_factor(data, times, features, seed, advance=advance)
+            time_target = Target(np.log(data.baseline), no_labels, data.group, data.kernel, task.select)
+            timer = time_target.fit_rounded(features, rows, data.group, seed)
+            factor = time_factor(data, time_target, features, seed, advance=advance)
     return TaskHead(
         head=head,
         task=task,
@@ -108,13 +108,13 @@ def never_ran(data: TaskData) -> tuple[tuple[Value, ...], ...]:
 
     Only of spaces where a setting without a cost cannot run (`Space.missing`).
     """
-    offered: set[tuple[Value, ...]] = set()
-    ran: set[tuple[Value, ...]] = set()
+    offered_settings: set[tuple[Value, ...]] = set()
+    ran_settings: set[tuple[Value, ...]] = set()
     for space, costs in zip(data.spaces, data.costs, strict=True):
         if space.missing == "default":
-            offered |= {*space.settings}
-            ran |= {setting for setting, cost in zip(space.settings, costs, strict=False) if np.isfinite(cost)}
-    return tuple(sorted(offered - ran, key=str))
+            offered_settings |= {*space.settings}
+            ran_settings |= {setting for setting, cost in zip(space.settings, costs, strict=False) if np.isfinite(cost)}
+    return tuple(sorted(offered_settings - ran_settings, key=str))
 
 
 def gather_evidence(
@@ -126,28 +126,28 @@ def gather_evidence(
     held out. The latter is for models that a compiler taught: these have seen answers about the projects for training,
     so that folds of them would promise too much.
     """
-    tested = np.arange(len(data)) if head is None else np.flatnonzero(data.held_out)
-    if len(np.unique(data.group[tested])) < 2:
+    tested_rows = np.arange(len(data)) if head is None else np.flatnonzero(data.held_out)
+    if len(np.unique(data.group[tested_rows])) < 2:
         return Evidence("", None)
-    folds = [(np.flatnonzero(~data.held_out), tested)]
+    folds = [(np.flatnonzero(~data.held_out), tested_rows)]
     if head is None:
         folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    answers = _held_out(target, features, seed, folds, head, advance=advance)[tested]
-    tested_data, no_code = data if head is None else data.subset(tested), None
+    answers = _cross_predict(target, features, seed, folds, head, advance=advance)[tested_rows]
+    tested_data, no_code = data if head is None else data.subset(tested_rows), None
     if features.context_columns:
         matrix = features.matrix[:, : features.context_columns]
         context = replace(features, matrix=matrix, settings=None, question_settings=None)
-        no_code = _held_out(target, context, seed, folds, advance=advance)[tested]
-    static = {rule: predicted[tested] for rule, predicted in target.static_rows(folds).items()}
+        no_code = _cross_predict(target, context, seed, folds, advance=advance)[tested_rows]
+    static_answers = {rule: predicted[tested_rows] for rule, predicted in target.static_rows(folds).items()}
     if isinstance(target, CostTarget):
         rows = np.unique(np.concatenate([training for training, _ in folds]))
-        effect = dict(zip(data.setting_values, target.effects(rows), strict=True))
-        constants = {min(space.settings, key=effect.__getitem__) for space in data.spaces}
-        evidence = _choice_evidence(tested_data, answers, no_code, static)
-        return replace(evidence, constants=tuple(sorted(constants, key=effect.__getitem__)))
+        effects = dict(zip(data.setting_values, target.effects(rows), strict=True))
+        constants = {min(space.settings, key=effects.__getitem__) for space in data.spaces}
+        evidence = _choice_evidence(tested_data, answers, no_code, static_answers)
+        return replace(evidence, constants=tuple(sorted(constants, key=effects.__getitem__)))
     if data.target == "labels":  # as they are shown to people
         answers, no_code = np.clip(answers, 0.0, 1.0), None if no_code is None else np.clip(no_code, 0.0, 1.0)
-    return _number_evidence(tested_data, target.values[tested], answers, no_code, static)
+    return _number_evidence(tested_data, target.values[tested_rows], answers, no_code, static_answers)
 
 
 def time_factor(
@@ -156,11 +156,11 @@ def time_factor(
     """The factor that 8 of 10 held-out expected times are within; the target is log seconds. None: one group only."""
     if len(np.unique(data.group)) < 2:
         return None
-    answers = _held_out(target, features, seed, list(cut(data.group, data.labels, _FOLDS, seed)), advance=advance)
+    answers = _cross_predict(target, features, seed, list(cut(data.group, data.labels, _FOLDS, seed)), advance=advance)
     return float(np.exp(np.percentile(np.abs(answers - target.values), 80)))
 
 
-def _held_out(
+def _cross_predict(
     target: Target, features: Features, seed: int, folds: list[Fold], head: Any = None, *, advance: Any
 ) -> Float64:
     """Predictions for the test rows of each fold, by a head fitted to its training rows, or by ``head``."""
@@ -174,69 +174,69 @@ def _held_out(
 
 
 def _number_evidence(
-    data: TaskData, truth: Float64, answers: Float64, no_code: Float64 | None, static: dict[str, Float64]
+    data: TaskData, truth: Float64, answers: Float64, no_code: Float64 | None, static_answers: dict[str, Float64]
 ) -> Evidence:
-    """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
-    ((rival, mean),) = static.items()
+    """The evidence of numbers (n,), or of labels (n, P), whose errors are averaged over each sample."""
+    ((rival, mean),) = static_answers.items()
 
     def square_error(predicted: Float64) -> Float64:
         return np.asarray(((predicted - truth) ** 2).reshape(len(data), -1).mean(axis=1))
 
     errors = square_error(answers)
 
-    def worth(predicted: Float64) -> Worth:
-        other = square_error(predicted)
-        scale = float(other.mean()) or 1.0
-        low, high = group_interval(other - errors, data.group)
+    def gain(predicted: Float64) -> Worth:
+        rival_errors = square_error(predicted)
+        scale = float(rival_errors.mean()) or 1.0
+        low, high = group_interval(rival_errors - errors, data.group)
         return (1 - float(errors.mean()) / scale, low / scale, high / scale)
 
     error = max(float(np.percentile(np.abs(answers - truth), 80)), 1e-12)
-    return Evidence(STATIC_TITLES[rival], worth(mean), error, no_code=worth(mean if no_code is None else no_code))
+    return Evidence(STATIC_TITLES[rival], gain(mean), error, no_code=gain(mean if no_code is None else no_code))
 
 
 def _choice_evidence(
-    data: TaskData, preference: Float64, no_code: Float64 | None, static: dict[str, Int64]
+    data: TaskData, preference: Float64, no_code: Float64 | None, static_answers: dict[str, Int64]
 ) -> Evidence:
     rows = np.arange(len(data))
     choice = preference.argmax(axis=1)
     cost = np.log(data.paid[rows, choice])
-    rules = {name: np.log(data.paid[rows, static[name]]) for name in ("default", "best_single")}
+    rules = {name: np.log(data.paid[rows, static_answers[name]]) for name in ("default", "best_single")}
     rival = min(rules, key=lambda name: float(rules[name].mean()))
 
-    def worth(other: Float64, cost: Float64 = cost) -> Worth:
-        low, high = group_interval(other - cost, data.group, statistic=np.exp)
-        return (float(np.exp((other - cost).mean())), low, high)
+    def gain(rival_cost: Float64, cost: Float64 = cost) -> Worth:
+        low, high = group_interval(rival_cost - cost, data.group, statistic=np.exp)
+        return (float(np.exp((rival_cost - cost).mean())), low, high)
 
-    sure = preference.max(axis=1) / preference.sum(axis=1)
+    share = preference.max(axis=1) / preference.sum(axis=1)
     is_default = data.resolve(choice) == data.resolve(data.default)
     in_space = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
     measured = np.isfinite(data.known[in_space])
-    enough = measured.mean() > _NEARLY_ALL
-    default, other = (_records(np.flatnonzero(kind & enough), sure, choice, data) for kind in (is_default, ~is_default))
+    dense = measured.mean() > _NEARLY_ALL
+    default, other = (_records(np.flatnonzero(kind & dense), share, choice, data) for kind in (is_default, ~is_default))
     return Evidence(
         STATIC_TITLES[rival],
-        worth(rules[rival]),
+        gain(rules[rival]),
         default=default,
         other=other,
         whole=bool(measured.all()),
-        no_code=worth(rules[rival] if no_code is None else np.log(data.paid[rows, no_code.argmax(axis=1)])),
-        constant_worth=worth(rules["default"], rules["best_single"]),
+        no_code=gain(rules[rival] if no_code is None else np.log(data.paid[rows, no_code.argmax(axis=1)])),
+        constant_worth=gain(rules["default"], rules["best_single"]),
     )
 
 
-def _records(rows: Int64, sure: Float64, choice: Int64, data: TaskData) -> tuple[Record, ...]:
+def _records(rows: Int64, share: Float64, choice: Int64, data: TaskData) -> tuple[Record, ...]:
     """Records of some answers, the surest first, in up to five parts of at least 20 answers."""
-    order = rows[np.argsort(-sure[rows], kind="stable")]
+    order = rows[np.argsort(-share[rows], kind="stable")]
     if len(order) < _LEAST_ANSWERS:
         return ()
-    every = np.arange(len(data))
-    right = data.known[every, choice] == np.nanmin(data.known, axis=1)
-    cost = data.paid[every, choice]
+    all_rows = np.arange(len(data))
+    hits = data.known[all_rows, choice] == np.nanmin(data.known, axis=1)
+    cost = data.paid[all_rows, choice]
     return tuple(
         Record(
-            sure=float(sure[part].min()),
+            sure=float(share[part].min()),
             answers=len(part),
-            right=float(np.mean(right[part])),
+            right=float(np.mean(hits[part])),
             slower=float(np.mean(cost[part] > SLOWDOWN * data.paid_baseline[part])),
             speedup=geometric_mean(data.paid_baseline[part] / cost[part]),
         )

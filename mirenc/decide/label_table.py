@@ -93,41 +93,41 @@ def read_labels(table: Table, *, label: str = "label", group: str | None = None)
     columns = list(dict.fromkeys(column for record in records for column in record))
     label, group = label.strip(), None if group is None else group.strip()
     _check_columns(name, columns, label, group)
-    parts, group = "function" in columns or "line" in columns, group or "group"
+    has_functions, group = "function" in columns or "line" in columns, group or "group"
     by_file = group not in columns
     labels = [record.get(label, "") for record in records]
     if {text.lower() for text in labels if math.isnan(_number(text))} <= {"", "nan"}:
         labels = ["" if text.lower() == "nan" else text for text in labels]
-    read = LabelTable([], "function" if parts else "module", "file" if by_file else f"column {group!r}")
+    data = LabelTable([], "function" if has_functions else "module", "file" if by_file else f"column {group!r}")
     first_path: dict[str, str] = {}  # by what it resolves to, so that one file has one name
     for number, (record, text) in enumerate(zip(records, labels, strict=True), 1):
-        values = {part: record.get(part, "") for part in ("file", "function", "line")}
+        values = {key: record.get(key, "") for key in ("file", "function", "line")}
         if "\0" in values["file"]:
-            read.left_out.append(f"{name}, row {number}: file {values['file']!r} is not a path")
+            data.left_out.append(f"{name}, row {number}: file {values['file']!r} is not a path")
             continue
         if values["file"]:
             values["file"] = first_path.setdefault(os.path.realpath(folder / values["file"]), values["file"])
-        own_group = values["file"] if by_file else record.get(group, "")
-        row = _Row(f"{name}, row {number}", **values, label=text, group=own_group)
-        needed = {"file": row.file, label: row.label, "group": row.group}
-        needed |= {"function": row.function or row.line} if parts else {}
-        line = "" if row.function else row.line and _whole(row.line)
-        if missing := [column for column, value in needed.items() if not value]:
-            read.left_out.append(f"{row.where}: no {missing[0]}")
+        row_group = values["file"] if by_file else record.get(group, "")
+        row = _Row(f"{name}, row {number}", **values, label=text, group=row_group)
+        needed_values = {"file": row.file, label: row.label, "group": row.group}
+        needed_values |= {"function": row.function or row.line} if has_functions else {}
+        line = "" if row.function else row.line and _whole_number(row.line)
+        if missing := [column for column, value in needed_values.items() if not value]:
+            data.left_out.append(f"{row.where}: no {missing[0]}")
         elif len(row.label) > _LONGEST:
-            read.left_out.append(f"{row.where}: a label of {len(row.label)} characters; at most {_LONGEST} are allowed")
+            data.left_out.append(f"{row.where}: a label of {len(row.label)} characters; at most {_LONGEST} are allowed")
         elif line is None or (line and not line.isdecimal()):
-            read.left_out.append(f"{row.where}: line {row.line!r} is not a whole number")
+            data.left_out.append(f"{row.where}: line {row.line!r} is not a whole number")
         elif len(line) > _LINE_DIGITS:
-            read.left_out.append(f"{row.where}: a line of {len(line)} digits; at most {_LINE_DIGITS} are allowed")
+            data.left_out.append(f"{row.where}: a line of {len(line)} digits; at most {_LINE_DIGITS} are allowed")
         else:
-            read.rows.append(replace(row, file=str(folder / row.file), line=line))
-    if by_file and len({row.file for row in read.rows}) < 2:
-        read.group_by = ""
-        read.rows = [replace(row, group=row.where) for row in read.rows]
-    if not read.rows:
-        raise ConfigError(f"{name}: no usable row: {'; '.join(read.left_out[:3]) or 'it is empty'}")
-    return read
+            data.rows.append(replace(row, file=str(folder / row.file), line=line))
+    if by_file and len({row.file for row in data.rows}) < 2:
+        data.group_by = ""
+        data.rows = [replace(row, group=row.where) for row in data.rows]
+    if not data.rows:
+        raise ConfigError(f"{name}: no usable row: {'; '.join(data.left_out[:3]) or 'it is empty'}")
+    return data
 
 
 def _cells(table: Any, name: str) -> list[dict[str, str]]:
@@ -154,9 +154,9 @@ def _check_columns(name: str, columns: list[str], label: str, group: str | None)
             raise ConfigError(f"{name}: {problem}. {advice}")
         if column in ("file", label, group):
             hint = f" ({option} COLUMN)" if option else ""
-            found = did_you_mean(column, columns) or f"found: {', '.join(columns) or 'no rows'}"
+            suggestion = did_you_mean(column, columns) or f"found: {', '.join(columns) or 'no rows'}"
             advice = "A table has the columns file, function or line, label, group"
-            raise ConfigError(f"{name}: no column {column!r}; {found}{hint}. {advice}")
+            raise ConfigError(f"{name}: no column {column!r}; {suggestion}{hint}. {advice}")
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -175,9 +175,9 @@ def _records(path: Path) -> list[dict[str, Any]]:
             separator = "\t" if path.suffix == ".tsv" else ","
             reader, records = csv.DictReader(stream, delimiter=separator), []
             for record in reader:
-                if more := record.get(None):  # the cells beyond the last column
+                if extra_cells := record.get(None):  # the cells beyond the last column
                     columns = len(reader.fieldnames or ())
-                    problem = f"{path}, line {reader.line_num}: {columns + len(more)} cells"
+                    problem = f"{path}, line {reader.line_num}: {columns + len(extra_cells)} cells"
                     allowed = f"allowed: {columns}, one for each column of the first line"
                     raise ConfigError(f"{problem}; {allowed}. Put quotes around a cell that contains {separator!r}")
                 records.append(record)
@@ -199,8 +199,8 @@ def _number(label: str) -> float:
         return math.nan
 
 
-def _whole(text: str) -> str | None:
-    """A whole number as digits: "1" for "1", "1.0" and "01"; as it is where a float is inexact. None: it is none."""
+def _whole_number(text: str) -> str | None:
+    """A whole number as digits: "1" for "1", "1.0" and "01"; unchanged where a float is inexact. None: another text."""
     try:
         return str(int(text))
     except ValueError:
@@ -211,11 +211,11 @@ def _whole(text: str) -> str | None:
 
 
 def kind_of_labels(labels: Iterable[str]) -> Kind:
-    """``numbers`` where 9 of 10 labels are numbers, and these are not whole ones of at most ten values."""
+    """``classes``, but ``numbers`` where 9 of 10 labels are numbers, with fractions or of more than ten values."""
     values = np.array([_number(label) for label in labels])
     finite = values[np.isfinite(values)]
-    few = len(np.unique(finite)) <= _MOST_CLASSES and bool((finite == np.rint(finite)).all())
-    return "numbers" if len(finite) >= _NUMERIC * len(values) and not few else "classes"
+    few_values = len(np.unique(finite)) <= _MOST_CLASSES and bool((finite == np.rint(finite)).all())
+    return "numbers" if len(finite) >= _NUMERIC * len(values) and not few_values else "classes"
 
 
 def embed_labels(
@@ -235,7 +235,7 @@ def embed_labels(
     kind = kind or kind_of_labels(row.label for row in table.rows)
     form = form or encoder.form("features", table.level)
     left_out, rows_of = list(table.left_out), dict[str, list[_Row]]()
-    integers = {row.label: _whole(row.label) for row in table.rows if kind == "classes"}
+    integers = {row.label: _whole_number(row.label) for row in table.rows if kind == "classes"}
     all_whole = None not in integers.values()
     for row in table.rows:
         if kind == "numbers" and math.isnan(_number(row.label)):
@@ -245,8 +245,8 @@ def embed_labels(
         else:
             row = replace(row, label=(all_whole and integers.get(row.label)) or row.label)
             rows_of.setdefault(row.file, []).append(row)
-    flags = {} if commands is None else {_real(one): one for one in command_inputs(Path(commands))}
-    inputs = [flags.get(_real(path_input(file)), path_input(file)) for file in rows_of]
+    flags = {} if commands is None else {_real_path(command): command for command in command_inputs(Path(commands))}
+    inputs = [flags.get(_real_path(path_input(file)), path_input(file)) for file in rows_of]
     entries: list[_Entry] = []
     options = replace(encoder.options, form=form)
     with progress_bar("embedding", len(inputs), show=progress) as advance:
@@ -256,25 +256,25 @@ def embed_labels(
                 module = module_from(source, options)  # read once: its instructions and words are needed, too
                 embedding = encoder.embed_parts(module, level=table.level, purpose="features", form=form)
             except MirencError as error:
-                rest = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
-                left_out.append(f"{rows[0].where}{rest}: {str(error).partition(chr(10))[0]}")
+                suffix = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+                left_out.append(f"{rows[0].where}{suffix}: {str(error).partition(chr(10))[0]}")
                 continue
-            entries += _found_in(module, embedding, rows, left_out)
+            entries += _entries_in(module, embedding, rows, left_out)
     if kind == "classes":
         counts = Counter(row.label for row, *_ in entries)
-        single = [row for row, *_ in entries if counts[row.label] == 1]
-        left_out += [f"{row.where}: class {row.label!r} has one sample" for row in single]
+        single_rows = [row for row, *_ in entries if counts[row.label] == 1]
+        left_out += [f"{row.where}: class {row.label!r} has one sample" for row in single_rows]
         entries = [entry for entry in entries if counts[entry[0].label] > 1]
     labels = [row.label for row, *_ in entries]
     groups = np.array([row.group for row, *_ in entries])
     if len(set(labels)) < 2 or len(set(groups.tolist())) < 2:
-        lacking = "group" if len(set(labels)) > 1 else "label"
-        problem = f"{len(entries)} usable rows, and two {lacking}s are needed at least"
-        advice = "A column 'group' says which rows belong together" if lacking == "group" else "Label more code"
+        shortage = "group" if len(set(labels)) > 1 else "label"
+        problem = f"{len(entries)} usable rows, and two {shortage}s are needed at least"
+        advice = "A column 'group' says which rows belong together" if shortage == "group" else "Label more code"
         if not entries:
             advice = "Correct the table; its paths are relative to the folder that it is in"
-        first = f". The first problem: {left_out[0]}" if left_out else ""
-        raise TaskError(f"{problem}{first}. {advice}")
+        first_problem = f". The first problem: {left_out[0]}" if left_out else ""
+        raise TaskError(f"{problem}{first_problem}. {advice}")
     code = LabelledCode(
         names=[row.file if region.level == "module" else f"{row.file}: {region.name}" for row, region, *_ in entries],
         labels=np.array(labels) if kind == "classes" else np.array([_number(label) for label in labels]),
@@ -291,37 +291,37 @@ def embed_labels(
     return code, kind
 
 
-def _place_of(row: _Row, embedding: Embedding, file: str) -> int:
+def _region_row(row: _Row, embedding: Embedding, file: str) -> int:
     """Row of the embedding that a row of the table is about. Raises TaskError: no such function."""
     if row.function:
         return find_function(embedding.regions, row.function, file)
     return find_function_at(embedding.regions, int(row.line), file)
 
 
-def _real(source: Input) -> str:
+def _real_path(source: Input) -> str:
     return os.path.realpath(str(source.value))
 
 
-def _found_in(module: IRModule, embedding: Embedding, rows: list[_Row], left_out: list[str]) -> list[_Entry]:
-    """What is known of each row's code in one module; duplicates are left out."""
+def _entries_in(module: IRModule, embedding: Embedding, rows: list[_Row], left_out: list[str]) -> list[_Entry]:
+    """The entry of each row about one module; a row about the same code as an earlier one is left out."""
     instructions: dict[str, tuple[IRModule, Any]] = {"": (module, None)}
     for part in (module, module.deleted):
         if embedding.level == "function" and part is not None:
             regions = regions_of(part, "function")
             for place, region in enumerate(regions.regions):
                 instructions[region.symbol] = (part, regions.instruction[regions.region == place])
-    vectors, entries, first = embedding.part("both"), list[_Entry](), dict[int, _Row]()
+    vectors, entries, first_rows = embedding.part("both"), list[_Entry](), dict[int, _Row]()
     for row in rows:
         place = 0
         try:
             if embedding.level == "function":
-                place = _place_of(row, embedding, module.name)
+                place = _region_row(row, embedding, module.name)
         except TaskError as error:
             left_out.append(f"{row.where}: {error}")
             continue
-        if (other := first.setdefault(place, row)) is not row:
-            agrees = "" if other.label == row.label else f", which has the label {other.label!r}"
-            left_out.append(f"{row.where}: the same code as {other.where}{agrees}")
+        if (first_row := first_rows.setdefault(place, row)) is not row:
+            disagreement = "" if first_row.label == row.label else f", which has the label {first_row.label!r}"
+            left_out.append(f"{row.where}: the same code as {first_row.where}{disagreement}")
             continue
         part, selection = instructions[(region := embedding.regions[place]).symbol]
         forms = part.arrays.form if selection is None else part.arrays.form[selection]

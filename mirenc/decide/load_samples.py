@@ -17,7 +17,7 @@ from mirenc.decide.task_data import TaskData
 from mirenc.llvm import parse_ir, statements_of
 
 _ENDINGS = (".ll", ".bc")
-_NAMED = 8  # missing files that a message lists
+_NAMES_SHOWN = 8  # missing files that a message lists
 
 
 def load_data(
@@ -58,9 +58,9 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
             raise TaskError(f"{files[path.stem]} and {path}: two files of one name. Keep one of them")
         files[path.stem] = path
     if missing := sorted(codes - set(files)):
-        named = ", ".join(f"{name}.ll" for name in missing[:_NAMED])
-        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-        problem = f"no IR for {len(missing)} of {len(codes)} names of the table: {named}{more}"
+        listing = ", ".join(f"{name}.ll" for name in missing[:_NAMES_SHOWN])
+        suffix = f" and {len(missing) - _NAMES_SHOWN} more" if len(missing) > _NAMES_SHOWN else ""
+        problem = f"no IR for {len(missing)} of {len(codes)} names of the table: {listing}{suffix}"
         advice = "Add files of these names (.ll or .bc), or delete the rows of the table that have none"
         raise TaskError(f"{home}: {problem}. {advice}")
     return replace(data, samples=join_same_code([replace(sample, ir=files[sample.code]) for sample in data.samples]))
@@ -88,10 +88,10 @@ def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
     _, code = np.unique(hashes, return_inverse=True)
     # A graph whose nodes are groups and codes; a component of it is one group, named by its first.
     nodes = len(names) + len(hashes)
-    pairs = coo_array((np.ones(len(hashes)), (group, len(names) + code)), shape=(nodes, nodes))
-    component = connected_components(pairs, directed=False)[1][: len(names)]
-    first = {number: name for name, number in zip(names[::-1].tolist(), component[::-1].tolist(), strict=True)}
-    return [replace(sample, group=first[component[row]]) for sample, row in zip(samples, group, strict=True)]
+    edges = coo_array((np.ones(len(hashes)), (group, len(names) + code)), shape=(nodes, nodes))
+    component = connected_components(edges, directed=False)[1][: len(names)]
+    group_names = {number: name for name, number in zip(names[::-1].tolist(), component[::-1].tolist(), strict=True)}
+    return [replace(sample, group=group_names[component[row]]) for sample, row in zip(samples, group, strict=True)]
 
 
 @lru_cache(maxsize=4096)

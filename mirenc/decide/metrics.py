@@ -50,14 +50,14 @@ def decision_figures(
 
     rows = np.arange(len(costs))
     truth = oracle_choice(costs) if truth is None else truth
-    right = costs[rows, choice] == costs[rows, truth]
+    hits = costs[rows, choice] == costs[rows, truth]
     paid = costs if paid is None else paid
     cost, best = paid[rows, choice], paid[rows, truth]
-    large = baseline / best > HEADROOM
+    has_headroom = baseline / best > HEADROOM
     speedup, oracle = geometric_mean(baseline / cost), geometric_mean(baseline / best)
     figures = {
-        "accuracy": float(right.mean()),
-        "macro_f1": float(f1_score(np.where(right, choice, truth), choice, average="macro")),
+        "accuracy": float(hits.mean()),
+        "macro_f1": float(f1_score(np.where(hits, choice, truth), choice, average="macro")),
         "speedup_geometric": speedup,
         "speedup_arithmetic": float(np.mean(baseline / cost)),
         "oracle_geometric": oracle,
@@ -67,10 +67,10 @@ def decision_figures(
         "slowdowns": float(np.mean(cost > SLOWDOWN * baseline)),
         "slowdowns_2": float(np.mean(cost > PLAIN_SLOWDOWN * baseline)),
         "near_oracle": float(np.mean(best / cost > NEAR_ORACLE)),
-        "headroom": float(large.mean()),
+        "headroom": float(has_headroom.mean()),
     }
-    if large.any():
-        figures["headroom_geometric"] = geometric_mean((baseline / cost)[large])
+    if has_headroom.any():
+        figures["headroom_geometric"] = geometric_mean((baseline / cost)[has_headroom])
     if oracle > 1:
         figures["oracle_gain_share"] = (speedup - 1) / (oracle - 1)
     return figures
@@ -98,17 +98,17 @@ def group_interval(
     """
     _, row = np.unique(group, return_inverse=True)
     sums, sizes = np.bincount(row, weights=values), np.bincount(row)
-    drawn = _drawn(len(sums))
-    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    return _middle(means if statistic is None else statistic(means))
+    resamples = _resamples(len(sums))
+    means = sums[resamples].sum(axis=1) / sizes[resamples].sum(axis=1)
+    return _percentile_interval(means if statistic is None else statistic(means))
 
 
-def _drawn(groups: int) -> Int64:
+def _resamples(groups: int) -> Int64:
     """Groups of each resample. (R, G)."""
     return np.random.default_rng(0).integers(0, groups, size=(_RESAMPLES, groups))
 
 
-def _middle(values: Float64) -> tuple[float, float]:
+def _percentile_interval(values: Float64) -> tuple[float, float]:
     low, high = np.percentile(values, [50 * (1 - _LEVEL), 50 * (1 + _LEVEL)])
     return float(low), float(high)
 
@@ -126,14 +126,14 @@ def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
     """
     from sklearn.metrics import average_precision_score
 
-    used = truth.any(axis=0) & ~truth.all(axis=0)
-    pairs = RankedPairs.of(truth[:, used], scores[:, used], np.zeros(len(truth), dtype=np.int64))
+    mask = truth.any(axis=0) & ~truth.all(axis=0)
+    pairs = RankedPairs.of(truth[:, mask], scores[:, mask], np.zeros(len(truth), dtype=np.int64))
     return {
         "auc": pairs.area,
-        "average_precision": float(average_precision_score(truth[:, used], scores[:, used])) if used.any() else np.nan,
+        "average_precision": float(average_precision_score(truth[:, mask], scores[:, mask])) if mask.any() else np.nan,
         "brier": brier(truth, scores),
         "rate": float(truth.mean()),
-        "labels_told": float(used.sum()),
+        "labels_told": float(mask.sum()),
     }
 
 
@@ -157,33 +157,33 @@ class RankedPairs:
         names, row = np.unique(group, return_inverse=True)
         member = np.eye(len(names))[row]  # (n, G)
         first = np.zeros((truth.shape[1], len(names), len(names)))
-        for label, (has, score) in enumerate(zip(truth.T, scores.T, strict=True)):
+        for label, (holds, score) in enumerate(zip(truth.T, scores.T, strict=True)):
             order = np.argsort(score, kind="stable")
-            below = np.zeros((len(order) + 1, len(names)))
-            np.cumsum(member[order] * ~has[order, None], axis=0, out=below[1:])
-            places = (np.searchsorted(score[order], score[has], side) for side in ("left", "right"))
-            first[label] = member[has].T @ sum(below[place] for place in places) / 2
+            counts_below = np.zeros((len(order) + 1, len(names)))
+            np.cumsum(member[order] * ~holds[order, None], axis=0, out=counts_below[1:])
+            places = (np.searchsorted(score[order], score[holds], side) for side in ("left", "right"))
+            first[label] = member[holds].T @ sum(counts_below[place] for place in places) / 2
         return cls(first, (member.T @ truth).T, (member.T @ ~truth).T)
 
     @classmethod
-    def mean(cls, several: "Sequence[RankedPairs]") -> "RankedPairs":
-        """The mean of several about the same samples, such as one a seed: its areas are means over them."""
-        return cls(np.mean([pairs.first for pairs in several], axis=0), several[0].true, several[0].false)
+    def mean(cls, rankings: "Sequence[RankedPairs]") -> "RankedPairs":
+        """The mean of ``rankings`` of the same samples, such as one a seed: its areas are means over them."""
+        return cls(np.mean([pairs.first for pairs in rankings], axis=0), rankings[0].true, rankings[0].false)
 
     @property
-    def each(self) -> Float64:
+    def label_areas(self) -> Float64:
         """(P,) area of each label; NaN where all samples have it, or none."""
         pairs = self.true.sum(axis=1) * self.false.sum(axis=1)
         return np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
 
     def areas(self, weight: Float64) -> Float64:
-        """Mean area over the labels, with so many copies of each group. (R, G) -> (R,); NaN where no label has any."""
+        """Mean area over labels, with ``weight`` copies of each group. (R, G) -> (R,); NaN where no label has any."""
         total, labels = np.zeros((2, len(weight)))
         for first, true, false in zip(self.first, self.true, self.false, strict=True):
             pairs = (weight @ true) * (weight @ false)
-            known = pairs > 0
-            total[known] += np.einsum("rg,rg->r", weight @ first, weight)[known] / pairs[known]
-            labels += known
+            has_pairs = pairs > 0
+            total[has_pairs] += np.einsum("rg,rg->r", weight @ first, weight)[has_pairs] / pairs[has_pairs]
+            labels += has_pairs
         return np.where(labels > 0, total / np.maximum(labels, 1), np.nan)
 
     @property
@@ -194,7 +194,7 @@ class RankedPairs:
     def interval(self, against: "RankedPairs | None" = None) -> tuple[float, float]:
         """95 % bootstrap interval over groups of the mean area, or of its difference to that of others."""
         groups = self.true.shape[1]
-        weight = np.stack([np.bincount(drawn, minlength=groups) for drawn in _drawn(groups)]).astype(np.float64)
+        weight = np.stack([np.bincount(sample, minlength=groups) for sample in _resamples(groups)]).astype(np.float64)
         values = self.areas(weight) - (0.0 if against is None else against.areas(weight))
         finite = values[np.isfinite(values)]
-        return _middle(finite) if len(finite) else (float("nan"), float("nan"))
+        return _percentile_interval(finite) if len(finite) else (float("nan"), float("nan"))

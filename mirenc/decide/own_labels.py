@@ -32,10 +32,10 @@ PENALTIES = {"C": (0.001, 0.01, 0.1, 1.0), "alpha": (0.01, 0.1, 1.0, 10.0)}
 """Values of the estimators' parameters that compete on the inner folds, by name."""
 WORD_ALPHAS = (1.0, 10.0, 100.0, 1000.0)
 EMBEDDING = "embedding"
-_WIDE = 10  # logarithms are fitted where the largest tenth of the numbers is so many times the smallest, and 1
+_WIDE_RATIO = 10  # logarithms are fitted where the largest tenth of the numbers is so many times the smallest, and 1
 _WORD = r"[@%]?[-\w.$]+"
 _MOST_RECORDS, _LEAST_ANSWERS = 5, 20
-_RARE = 0.05  # share of the samples
+_RARITY = 0.05  # share of the samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +63,9 @@ class LabelReport:
 
     @property
     def rival(self) -> str:
-        """The row without the encoder that the embedding is least surely better than: its interval begins lowest."""
-        others = [name for name in self.figures if name != EMBEDDING]
-        return min(others, key=lambda name: self.figures[name]["gain"][1])
+        """The row without the encoder over which the interval of the embedding's gain begins lowest."""
+        rivals = [name for name in self.figures if name != EMBEDDING]
+        return min(rivals, key=lambda name: self.figures[name]["gain"][1])
 
 
 def fit_labels(
@@ -106,15 +106,15 @@ def fit_labels(
         A ``compile_commands.json``: sources among the files are compiled with their flags in it.
     """
     encoder = load() if encoder is None else encoder
-    read = read_labels(table, label=label, group=group)
-    code, kind = embed_labels(read, encoder, kind=kind, form=form, commands=commands, progress=progress)
+    label_table = read_labels(table, label=label, group=group)
+    code, kind = embed_labels(label_table, encoder, kind=kind, form=form, commands=commands, progress=progress)
     if kind == "numbers" and logarithm is None:
         low, high = np.percentile(np.asarray(code.labels, dtype=np.float64), [10, 90])
-        logarithm = bool(code.labels.min() >= 0 and high > _WIDE * max(low, 1.0))
+        logarithm = bool(code.labels.min() >= 0 and high > _WIDE_RATIO * max(low, 1.0))
     logarithm = bool(logarithm) and kind == "numbers"
     if logarithm and code.labels.min() <= -1:
         raise TaskError(f"label {code.labels.min():g}: a logarithm needs numbers above -1. Type: --no-log")
-    if logarithm and code.labels.max() < _WIDE:
+    if logarithm and code.labels.max() < _WIDE_RATIO:
         problem = f"the largest label is {code.labels.max():g}, so small that log(1 + label) is nearly the label itself"
         raise TaskError(f"{problem}. Give labels in a smaller unit (microseconds, not seconds), or type: --no-log")
     target = np.log1p(code.labels) if logarithm else code.labels
@@ -129,24 +129,24 @@ def fit_labels(
         fold[test] = number
     rows = _rows(code, kind)
     answers = {name: np.empty_like(target) for name in rows}
-    chances = np.zeros(len(target))  # of the embedding's answers
+    probabilities = np.zeros(len(target))  # of the embedding's answers
     with progress_bar("cross-validating", len(rows) * len(folds) + 1, show=progress) as advance:
         for name, (features, estimator, grid) in rows.items():
             for training, test in folds:
                 fitted = fit_best_penalty(estimator, grid, features, target, code.groups, training)
                 answers[name][test] = fitted.predict(features[test])
                 if name == EMBEDDING and kind == "classes":
-                    chances[test] = fitted.predict_proba(features[test]).max(axis=1)
+                    probabilities[test] = fitted.predict_proba(features[test]).max(axis=1)
                 advance(note=name)
         features, estimator, grid = rows[EMBEDDING]
-        everything = np.arange(len(target))
-        head = fit_best_penalty(estimator, grid, features, target, code.groups, everything).best_estimator_
-    prior = next(iter(rows))
-    own_figures = _class_figures if kind == "classes" else _number_figures
+        all_rows = np.arange(len(target))
+        head = fit_best_penalty(estimator, grid, features, target, code.groups, all_rows).best_estimator_
+    baseline = next(iter(rows))
+    row_figures = _class_figures if kind == "classes" else _number_figures
     losses = {name: _loss(kind, target, predicted) for name, predicted in answers.items()}
     if logarithm:
         answers = {name: np.expm1(predicted) for name, predicted in answers.items()}
-    figures = {name: own_figures(code, predicted) for name, predicted in answers.items()}
+    figures = {name: row_figures(code, predicted) for name, predicted in answers.items()}
     for name, loss in losses.items():
         scale = 1.0 if kind == "classes" else float(loss.mean()) or 1.0
         gains = (loss - losses[EMBEDDING]) / scale
@@ -162,15 +162,15 @@ def fit_labels(
         model_digest=encoder.features_digest,
         samples=len(target),
         groups=len(np.unique(code.groups)),
-        baseline=prior,
-        gain=figures[prior]["gain"],
+        baseline=baseline,
+        gain=figures[baseline]["gain"],
         logarithm=logarithm,
         error=0.0 if kind == "classes" else max(float(np.percentile(losses[EMBEDDING], 80)), 1e-12),
-        records=_records(chances, hits) if kind == "classes" else [],
-        built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARE * len(code.built))),
+        records=_records(probabilities, hits) if kind == "classes" else [],
+        built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARITY * len(code.built))),
         instructions=(int(sizes.min()), int(sizes.max())),
-        smallest_label=None if kind == "classes" else _end(code.labels, code.labels.min()),
-        largest_label=None if kind == "classes" else _end(code.labels, code.labels.max()),
+        smallest_label=None if kind == "classes" else _rare_extreme(code.labels, code.labels.min()),
+        largest_label=None if kind == "classes" else _rare_extreme(code.labels, code.labels.max()),
         figures={name: value for name, value in figures[EMBEDDING].items() if isinstance(value, float)},
         code_reach=reach.code_reach,
     )
@@ -185,16 +185,16 @@ def _rows(code: LabelledCode, kind: Kind) -> dict[str, tuple[Any, Any, dict[str,
     weighting = TfidfTransformer(norm=None, sublinear_tf=True)
     if kind == "classes":
         name, prior, linear, penalties = "most frequent class", DummyClassifier(), LogisticHead(), {"C": PENALTIES["C"]}
-        bag = make_pipeline(weighting, LogisticRegression(max_iter=5000))
-        of_words = {"logisticregression__C": PENALTIES["C"]}
+        word_model = make_pipeline(weighting, LogisticRegression(max_iter=5000))
+        word_penalties = {"logisticregression__C": PENALTIES["C"]}
     else:
         name, prior, linear, penalties = "mean", DummyRegressor(), RidgeRegressor(), {"alpha": PENALTIES["alpha"]}
-        bag, of_words = make_pipeline(weighting, Ridge()), {"ridge__alpha": WORD_ALPHAS}
+        word_model, word_penalties = make_pipeline(weighting, Ridge()), {"ridge__alpha": WORD_ALPHAS}
     return {
         name: (histogram, prior, {}),
         "instruction count": (histogram[:, -1:], linear, penalties),
         "opcode histogram": (histogram, linear, penalties),
-        "bag of words": (words, bag, of_words),
+        "bag of words": (words, word_model, word_penalties),
         EMBEDDING: (vectors, linear, penalties),
     }
 
@@ -213,18 +213,18 @@ def fit_best_penalty(
     codes = np.zeros(len(target), dtype=np.int64) if is_number else np.unique(target, return_inverse=True)[1]
     folds = [fold for fold in cut(units, codes, INNER_FOLDS, 0) if len(np.unique(target[fold[0]])) > 1]
     if not folds or not grid:  # nothing to choose by, or from
-        middle = {name: [values[len(values) // 2]] for name, values in grid.items()}
-        grid, folds = middle, [(np.arange(len(target)),) * 2]
+        middle_grid = {name: [values[len(values) // 2]] for name, values in grid.items()}
+        grid, folds = middle_grid, [(np.arange(len(target)),) * 2]
     scoring: Any = "neg_mean_squared_error" if is_number else _log_likelihood
     return GridSearchCV(estimator, grid, cv=folds, scoring=scoring).fit(features[training], target)
 
 
 def _log_likelihood(estimator: Any, features: Any, labels: NDArray[Any]) -> float:
     """Mean logarithm of the probability of the right class; one that was not among the training rows has 1e-3."""
-    chances, classes = estimator.predict_proba(features), estimator.classes_
-    place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    right = np.where(classes[place] == labels, chances[np.arange(len(labels)), place], 0.0)
-    return float(np.log(np.maximum(right, 1e-3)).mean())
+    probabilities, classes = estimator.predict_proba(features), estimator.classes_
+    column = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    right_probability = np.where(classes[column] == labels, probabilities[np.arange(len(labels)), column], 0.0)
+    return float(np.log(np.maximum(right_probability, 1e-3)).mean())
 
 
 def _loss(kind: Kind, target: NDArray[Any], predicted: NDArray[Any]) -> Float64:
@@ -255,13 +255,13 @@ def _number_figures(code: LabelledCode, predicted: NDArray[Any]) -> dict[str, An
     }
 
 
-def _end(labels: NDArray[Any], label: float) -> float | None:
+def _rare_extreme(labels: NDArray[Any], label: float) -> float | None:
     """The smallest or the largest label; None if it is not rare, so that such numbers may end there in all code."""
-    return float(label) if (labels == label).mean() <= _RARE else None
+    return float(label) if (labels == label).mean() <= _RARITY else None
 
 
-def _records(chances: Float64, hits: NDArray[np.bool_]) -> list[HeldOut]:
+def _records(probability: Float64, hits: NDArray[np.bool_]) -> list[HeldOut]:
     """Held-out answers in up to five parts of at least 20, the surest first."""
-    order = np.argsort(-chances, kind="stable")
+    order = np.argsort(-probability, kind="stable")
     parts = np.array_split(order, max(1, min(_MOST_RECORDS, len(order) // _LEAST_ANSWERS)))
-    return [HeldOut(least=chances[part].min(), answers=len(part), right=float(hits[part].mean())) for part in parts]
+    return [HeldOut(least=probability[part].min(), answers=len(part), right=float(hits[part].mean())) for part in parts]

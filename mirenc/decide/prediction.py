@@ -17,7 +17,7 @@ Worth = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Record:
-    """Held-out answers of one kind: the default or another setting, and a preference about as high."""
+    """How good similar held-out answers were: all the default or none, with preferences about as high."""
 
     __pydantic_config__: ClassVar = ConfigDict(allow_inf_nan=False)
 
@@ -65,17 +65,17 @@ class Evidence:
 
     @property
     def code_matters(self) -> bool:
-        """Whether they do, and beat a head without code as well: evidence that the code matters."""
+        """Whether the answers pay and also beat a head without code, which shows that the code matters."""
         return self.pays and self._beats(self.no_code)
 
     @property
     def constant_pays(self) -> bool:
-        """Whether the answers do not, and the best single setting beats the default: then it is the answer."""
+        """Whether the best single setting is answered instead: the answers do not pay, and it beats the default."""
         return not self.pays and self._beats(self.constant_worth)
 
     def constant(self, space: Space) -> int:
         """The best single setting of a space, whatever the evidence; its default where none is known."""
-        return next((space.settings.index(one) for one in self.constants if one in space.settings), space.default)
+        return next((space.settings.index(value) for value in self.constants if value in space.settings), space.default)
 
     def _beats(self, worth: Worth | None) -> bool:
         return worth is not None and worth[1] > (1.0 if not self.error else 0.0)

@@ -41,23 +41,23 @@ class Protocol:
 
     def only_unit(self, data: TaskData) -> str:
         """The one unit of all samples, where there is no second to hold out; else ""."""
-        held_out = np.where(data.held_out, "held out", "trained on")
-        first, *others = np.unique(held_out if self.over == "held_out" else self.unit(data))
-        return "" if others else str(first)
+        sides = np.where(data.held_out, "held out", "trained on")
+        first_unit, *other_units = np.unique(sides if self.over == "held_out" else self.unit(data))
+        return "" if other_units else str(first_unit)
 
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
         """Training and test rows of each fold. Raises TaskError: one unit, or not one a sample; nothing to test."""
         unit = np.asarray(self.unit(data))
         if unit.shape != (len(data),):
-            needed = f"it must return one label for each sample, shape ({len(data)},)"
-            raise TaskError(f"protocol {self.name!r}: its function `unit` returned shape {unit.shape}; {needed}")
+            requirement = f"it must return one label for each sample, shape ({len(data)},)"
+            raise TaskError(f"protocol {self.name!r}: its function `unit` returned shape {unit.shape}; {requirement}")
         if self.over == "held_out":
             yield self._held_out_fold(data, unit)
             return
-        inside = np.flatnonzero(~data.held_out) if self.over == "rest" else np.arange(len(data))
+        usable_rows = np.flatnonzero(~data.held_out) if self.over == "rest" else np.arange(len(data))
         rng = np.random.default_rng(seed)
-        for rows in cut(unit[inside], data.labels[inside], self.folds, seed):
-            training, test = inside[rows[0]], inside[rows[1]]
+        for fold in cut(unit[usable_rows], data.labels[usable_rows], self.folds, seed):
+            training, test = usable_rows[fold[0]], usable_rows[fold[1]]
             if self.share < 1.0:
                 units = np.unique(unit[training])
                 count = max(2, round(self.share * len(np.unique(unit))))
@@ -69,8 +69,8 @@ class Protocol:
         if not len(training) or not len(test):
             problem = f"has {len(training)} samples to train on and {len(test)} to test on; it needs some of both"
             raise TaskError(f"protocol {self.name!r} {problem}. Add samples with held_out={len(training) > 0}")
-        if shared := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
-            problem = f"group {shared[0]!r} has samples that are held out and samples that are not"
+        if shared_units := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
+            problem = f"group {shared_units[0]!r} has samples that are held out and samples that are not"
             raise TaskError(f"protocol {self.name!r}: {problem}. Hold out all of a group, or none")
         return training, test
 

@@ -39,12 +39,12 @@ class Reach:
     @classmethod
     def of(cls, matrix: Float64, context: int, group: NDArray[np.str_]) -> Self:
         """The reach of training rows (n, A + D); the nearest neighbour of a row is of another group."""
-        kernels, first = np.unique(matrix[:, context:].astype(np.float32), axis=0, return_index=True)
-        most = max(2, min(_MOST_KERNELS, _MOST_NUMBERS // max(kernels.shape[1], 1)))
-        if len(kernels) > most:
-            drawn = np.sort(np.random.default_rng(0).permutation(len(kernels))[:most])
-            kernels, first = kernels[drawn], first[drawn]
-        kernel_group = group[first]
+        kernels, first_rows = np.unique(matrix[:, context:].astype(np.float32), axis=0, return_index=True)
+        limit = max(2, min(_MOST_KERNELS, _MOST_NUMBERS // max(kernels.shape[1], 1)))
+        if len(kernels) > limit:
+            chosen_rows = np.sort(np.random.default_rng(0).permutation(len(kernels))[:limit])
+            kernels, first_rows = kernels[chosen_rows], first_rows[chosen_rows]
+        kernel_group = group[first_rows]
         distance = cdist(kernels, kernels)
         distance[kernel_group[:, None] == kernel_group[None]] = np.inf
         nearest = distance.min(axis=1)
@@ -65,19 +65,19 @@ class Reach:
 
     def distance(self, context: Float64, code: Float32) -> float:
         """How far a question is, (A,) and (D,); 1 is where few training samples are."""
-        in_code = float(np.sqrt(((self.code - code) ** 2).sum(axis=1)).min() / self.code_reach)
-        outside = np.maximum(np.maximum(self.low - context, context - self.high), 0.0)
-        room = _OUTSIDE * np.maximum(self.high - self.low, 1e-9)
-        return max(in_code, float((outside / room).max(initial=0.0)))
+        code_distance = float(np.sqrt(((self.code - code) ** 2).sum(axis=1)).min() / self.code_reach)
+        excess = np.maximum(np.maximum(self.low - context, context - self.high), 0.0)
+        allowance = _OUTSIDE * np.maximum(self.high - self.low, 1e-9)
+        return max(code_distance, float((excess / allowance).max(initial=0.0)))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is saved, beside `code_reach`."""
+        """The arrays that are saved beside `code_reach`, by name."""
         arrays = {"kernels": self.kernels, "low": self.low, "high": self.high}
         return arrays if self.kernels.dtype.kind == "f" else {**arrays, "start": self.start, "step": self.step}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], code_reach: float, *, columns: int, where: str) -> Self:
-        """What was saved, for a head of so many columns. Raises HeadError: arrays that do not belong together."""
+        """The reach with saved `arrays`, for a head of so many columns. Raises HeadError: arrays that do not fit."""
         kernels, low, high = (arrays.get(name, np.zeros(0)) for name in ("kernels", "low", "high"))
         steps = {name: arrays[name] for name in ("start", "step") if name in arrays}
         fits = kernels.ndim == 2 and low.ndim == 1 and low.shape == high.shape and len(kernels) > 0

@@ -37,8 +37,8 @@ _ALLOWED = {
 def _check_task(task: Task, where: str) -> None:
     """Refuse a task whose names do not fit together, before it meets any data."""
 
-    def refuse(name: str, must: str) -> TaskError:
-        return TaskError(f"{where}: {name} is {getattr(task, name)!r}; {must}")
+    def refuse(name: str, requirement: str) -> TaskError:
+        return TaskError(f"{where}: {name} is {getattr(task, name)!r}; {requirement}")
 
     for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
@@ -83,15 +83,15 @@ def describe_tasks() -> list[TaskSummary]:
     rows = []
     for name in list_tasks():
         task = get_task(name)
-        about = (task.title, task.labels_from, task.context.features, task.variants)
-        rows.append(TaskSummary(name, *about, ready=tuple(ready_heads(task))))
+        summary = (task.title, task.labels_from, task.context.features, task.variants)
+        rows.append(TaskSummary(name, *summary, ready=tuple(ready_heads(task))))
     return rows
 
 
 def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
     """Shipped heads of a task, or those that look ahead: variant -> folder, in the task's order."""
-    end = ".look_ahead" if look_ahead else ""
-    folders = {variant: READY / f"{task.name}.{variant or 'all'}{end}" for variant in task.variants}
+    suffix = ".look_ahead" if look_ahead else ""
+    folders = {variant: READY / f"{task.name}.{variant or 'all'}{suffix}" for variant in task.variants}
     return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
 
 
@@ -106,7 +106,7 @@ def get_task(name: str | os.PathLike[str]) -> Task:
     if name not in _REGISTRY:
         advice = "For a task of your own, give the file, which is executed: --task-file FILE.py  "
         advice += "(Python: mirenc.decide.load_task_file). Or give `mirenc predict` the folder of a head"
-        raise TaskError(unknown("task", name, {known: get_task(known).title for known in list_tasks()}, advice))
+        raise TaskError(unknown("task", name, {task: get_task(task).title for task in list_tasks()}, advice))
     module, _, attribute = _REGISTRY[name].partition(":")
     return getattr(importlib.import_module(module), attribute)()
 
@@ -131,10 +131,10 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend the file") from error
-    types = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
-    tasks = [kind for kind in types if issubclass(kind, Task)]
+    classes = [item for item in vars(module).values() if isinstance(item, type) and item.__module__ == module.__name__]
+    tasks = [task_class for task_class in classes if issubclass(task_class, Task)]
     if len(tasks) != 1:
-        names = ", ".join(sorted(kind.__name__ for kind in tasks)) or "none"
+        names = ", ".join(sorted(task_class.__name__ for task_class in tasks)) or "none"
         raise TaskError(f"task file {file} defines {len(tasks)} tasks ({names}); it must define one subclass of Task")
     task = tasks[0]()
     missing = [name for name in ("name", "title") if not hasattr(task, name)]

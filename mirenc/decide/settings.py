@@ -54,8 +54,8 @@ class Space:
         words = [isinstance(value, str) for value in values]
         ascends = all(words) or (not any(words) and values == sorted(values))
         if self.missing == "below" and not (len(knobs) == 1 and ascends):
-            needed = "missing='below' is for one knob, its numbers in ascending order"
-            return f"{needed}. Order them, or use 'default' or 'never'"
+            requirement = "missing='below' is for one knob, its numbers in ascending order"
+            return f"{requirement}. Order them, or use 'default' or 'never'"
         return ""
 
     @classmethod
@@ -101,10 +101,10 @@ class Space:
         if self.missing == "below":
             last = np.maximum.accumulate(np.where(measured, numbers, -1), axis=1)
             # Nothing at or below was measured: the least measured one runs.
-            instead = np.where(last >= 0, last, np.argmax(measured, axis=1)[:, None])
+            replacement = np.where(last >= 0, last, np.argmax(measured, axis=1)[:, None])
         else:
-            instead = np.full(measured.shape, self.default if self.missing == "default" else -1)
-        return np.where(measured, numbers, instead).astype(np.int64)
+            replacement = np.full(measured.shape, self.default if self.missing == "default" else -1)
+        return np.where(measured, numbers, replacement).astype(np.int64)
 
 
 def setting_name(knobs: Sequence[str], setting: Sequence[Value]) -> str:
@@ -126,10 +126,10 @@ class SettingEncoder:
 
     @classmethod
     def of(cls, spaces: Sequence[Space]) -> Self:
-        """That of spaces of the same knobs. Raises TaskError: other knobs, or words and numbers as values of one."""
+        """The encoder of spaces of the same knobs. Raises TaskError: other knobs, or a knob of words and numbers."""
         knobs = spaces[0].knobs
-        if others := [space.knobs for space in spaces if space.knobs != knobs]:
-            problem = f"some samples have the knobs {', '.join(knobs)}, others {', '.join(others[0])}"
+        if other_knobs := [space.knobs for space in spaces if space.knobs != knobs]:
+            problem = f"some samples have the knobs {', '.join(knobs)}, others {', '.join(other_knobs[0])}"
             raise TaskError(f"{problem}. Give all samples the same knobs")
         words: dict[str, tuple[str, ...]] = {}
         for place, knob in enumerate(knobs):

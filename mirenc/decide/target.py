@@ -18,8 +18,8 @@ from mirenc.decide.features.feature_matrix import Features
 from mirenc.decide.protocols import Fold
 from mirenc.decide.task_data import TaskData
 
-_LEAST = float(np.finfo(np.float64).tiny)
-_THREE = 3
+_LEAST_PREFERENCE = float(np.finfo(np.float64).tiny)
+_PREFERRED_COUNT = 3
 STATIC_TITLES = {
     "default": "default",
     "best_single": "best single setting",
@@ -55,7 +55,7 @@ class Target:
     def fit(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """A head fitted to some rows, chosen by cross-validation that keeps rows of one ``unit`` together."""
         head = candidate_search(self.shape(features, rows), seed, self.select, features.candidate)
-        options = {"part": inner_folds(unit[rows], self.strata[rows], seed), **self._asked(features, rows)}
+        options = {"part": inner_folds(unit[rows], self.strata[rows], seed), **self._question_options(features, rows)}
         return head.fit(features.matrix[rows], self.values[rows], self._settings(features, rows), **options)
 
     def fit_rounded(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
@@ -66,8 +66,8 @@ class Target:
         """The settings of some rows, for heads that take any."""
         return None
 
-    def _asked(self, features: Features, rows: Int64) -> dict[str, Any]:
-        """Views of the settings of held-out rows, where questions know less than training."""
+    def _question_options(self, features: Features, rows: Int64) -> dict[str, Any]:
+        """The option of `fit` with views of the settings of some rows, where questions know less than training."""
         views = features.question_settings
         return {} if views is None else {"asked": [view.take(rows) for view in views]}
 
@@ -113,19 +113,19 @@ class CostTarget(Target):
         return (features.settings or self.settings).take(rows)
 
     def predict(self, head: Any, features: Features, rows: Int64) -> Float64:
-        settings = self._asked(features, rows).get("asked") or self._settings(features, rows)
+        settings = self._question_options(features, rows).get("asked") or self._settings(features, rows)
         preference = head.predict_proba(features.matrix[rows], settings)
         # Trees may all vote for what this sample may not be asked for: any other setting is then preferred.
-        return np.where(np.isfinite(self.values[rows]), np.maximum(preference, _LEAST), 0.0)
+        return np.where(np.isfinite(self.values[rows]), np.maximum(preference, _LEAST_PREFERENCE), 0.0)
 
     def decide(self, head: Any, features: Features, rows: Int64) -> tuple[NDArray[Any], Int64 | None]:
         preference = self.predict(head, features, rows)
         best = preference.argmax(axis=1)
-        if self.values.shape[1] <= _THREE:
+        if self.values.shape[1] <= _PREFERRED_COUNT:
             return best, None
-        first = head.propose(preference, _THREE)
-        cost = np.take_along_axis(self.values[rows], first, axis=1)
-        return best, first[np.arange(len(first)), np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)]
+        proposed = head.propose(preference, _PREFERRED_COUNT)
+        cost = np.take_along_axis(self.values[rows], proposed, axis=1)
+        return best, proposed[np.arange(len(proposed)), np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)]
 
     def effects(self, rows: Int64) -> Float64:
         """(T,) what each setting adds to the log costs of some rows (`additive_effects`); inf: none of them has it."""
@@ -136,7 +136,7 @@ class CostTarget(Target):
         return np.where(np.bincount(setting, minlength=count) > 0, effect, np.inf)
 
     def static_rows(self, folds: Sequence[Fold], portfolios: Sequence[int] = ()) -> dict[str, NDArray[Any]]:
-        out = {name: self.defaults.copy() for name in ("default", "best_single", "majority")}
+        choices = {name: self.defaults.copy() for name in ("default", "best_single", "majority")}
         row = self.settings.row  # (n, K)
         best = row[np.arange(len(row)), self.strata]
         for training, test in folds:
@@ -144,19 +144,19 @@ class CostTarget(Target):
             votes = np.where(wins > 0, -wins.astype(np.float64), np.inf)
             for name, rank in (("best_single", self.effects(training)), ("majority", votes)):
                 ranks = np.where(row[test] >= 0, rank[np.maximum(row[test], 0)], np.inf)
-                out[name][test] = _least(ranks, np.arange(ranks.shape[1]), self.defaults[test])
+                choices[name][test] = _least_setting(ranks, np.arange(ranks.shape[1]), self.defaults[test])
             for size in portfolios:
-                tried = portfolio(np.log(self.values[training]), size)
-                chosen = out.setdefault(f"try_{size}", self.defaults.copy())
-                chosen[test] = _least(np.log(self.values[test])[:, tried], tried, self.defaults[test])
-        return out
+                columns = portfolio(np.log(self.values[training]), size)
+                choice = choices.setdefault(f"try_{size}", self.defaults.copy())
+                choice[test] = _least_setting(np.log(self.values[test])[:, columns], columns, self.defaults[test])
+        return choices
 
 
-def _least(rank: Float64, setting: Int64, default: Int64) -> Int64:
+def _least_setting(rank: Float64, setting: Int64, default: Int64) -> Int64:
     """The setting of least rank of each sample, the default where none is finite. (m, k), (k,), (m,) -> (m,)."""
     finite = np.isfinite(rank)
-    least = np.where(finite, rank, np.inf).argmin(axis=1)
-    return np.where(finite.any(axis=1), setting[least], default).astype(np.int64)
+    best = np.where(finite, rank, np.inf).argmin(axis=1)
+    return np.where(finite.any(axis=1), setting[best], default).astype(np.int64)
 
 
 def target_of(data: TaskData, select: str) -> Target:

@@ -135,7 +135,7 @@ class Task:
 
     # -- look-ups ---------------------------------------------------------------------------------------
     def known_to(self, names: Sequence[str]) -> "Task":
-        """The task as a head knows it that was made with these context features (`Context.beginning`)."""
+        """The task with the context features of a head, which may be older than some (`Context.beginning`)."""
         task = copy.copy(self)
         task.__dict__["context"] = self.context.beginning(names)
         return task
@@ -146,16 +146,16 @@ class Task:
 
     def protocol(self, name: str) -> Protocol:
         """The protocol of this name. Raises TaskError: unknown name."""
-        known = {protocol.name: protocol for protocol in self.protocols}
-        if name not in known:
-            raise TaskError(f"{self.name} has no protocol {name!r}; available: {', '.join(known)}")
-        return known[name]
+        protocols = {protocol.name: protocol for protocol in self.protocols}
+        if name not in protocols:
+            raise TaskError(f"{self.name} has no protocol {name!r}; available: {', '.join(protocols)}")
+        return protocols[name]
 
     def check_variant(self, variant: str) -> str:
         """The variant, the first one for ``""``. Raises TaskError: unknown name."""
         if variant and variant not in self.variants:
-            known = ", ".join(filter(None, self.variants)) or "none, for it has one table only. Leave the variant out"
-            raise TaskError(f"{self.name} has no variant {variant!r}; available: {known}")
+            allowed = ", ".join(filter(None, self.variants)) or "none, for it has one table only. Leave the variant out"
+            raise TaskError(f"{self.name} has no variant {variant!r}; available: {allowed}")
         return variant or self.variants[0]
 
     def check_level(self, level: str) -> str:

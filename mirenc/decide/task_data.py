@@ -77,8 +77,8 @@ class TaskData:
 
     def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
         """The samples of these rows, in this order; the hash says that it is a part."""
-        part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return replace(self, samples=[self.samples[row] for row in rows], content_hash=part)
+        digest = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
+        return replace(self, samples=[self.samples[row] for row in rows], content_hash=digest)
 
     # -- what the samples say, a row a sample ------------------------------------------------------------
     group = _column(lambda sample: sample.group, str)
@@ -222,7 +222,7 @@ class TaskData:
 
     @cached_property
     def paid(self) -> Float64:
-        """(n, K) `known` by the reported costs: what a report says that each setting costs. NaN: nobody may ask."""
+        """(n, K) as `known`, of the reported costs where samples have any: reports judge by it. NaN: nobody may ask."""
         if not any(sample.reported for sample in self.samples):
             return self.known
         return self._costs_of_runs(self._cost_table([sample.reported or sample.costs for sample in self.samples]))
@@ -245,8 +245,8 @@ class TaskData:
 
 def hash_samples(samples: Sequence[Sample]) -> str:
     """SHA-256 of all that samples say; an IR file counts by its name."""
-    named = [replace(one, ir=one.ir.name) if isinstance(one.ir, Path) else one for one in samples]
-    return hashlib.sha256(repr(named).encode("utf-8", "surrogateescape")).hexdigest()
+    copies = [replace(sample, ir=sample.ir.name) if isinstance(sample.ir, Path) else sample for sample in samples]
+    return hashlib.sha256(repr(copies).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _check_sample(sample: Sample, space: Space | None, names: tuple[str, ...], where: str) -> None:
@@ -258,13 +258,13 @@ def _check_sample(sample: Sample, space: Space | None, names: tuple[str, ...], w
                 f"{where} has {len(sample.labels)} labels for {len(names)} label names, {len(sample.costs)} costs. For "
                 "labels, give TaskData `label_names` and no `space`, and each sample a label for each name and no costs"
             )
-        if strange := [label for label in sample.labels if label not in (0, 1)]:
-            raise TaskError(f"{where}: label {strange[0]!r}; allowed: 0 and 1")
+        if invalid_labels := [label for label in sample.labels if label not in (0, 1)]:
+            raise TaskError(f"{where}: label {invalid_labels[0]!r}; allowed: 0 and 1")
     elif space is not None:
         _check_costs(sample, space, where)
     elif sample.costs or sample.reported or not isinstance(value, Real) or not math.isfinite(value):
-        need = f"no space of settings, and the value to predict is {value!r}"
-        raise TaskError(f"{where}: {need}. Give a finite value, or a space with costs")
+        problem = f"no space of settings, and the value to predict is {value!r}"
+        raise TaskError(f"{where}: {problem}. Give a finite value, or a space with costs")
 
 
 def _check_costs(sample: Sample, space: Space, where: str) -> None:
@@ -274,33 +274,33 @@ def _check_costs(sample: Sample, space: Space, where: str) -> None:
         if len(effective) != count or not all(_is_setting(index, count) for index in effective):
             advice = f"give the number of one setting, 0 to {count - 1}, for each of the {count} settings"
             raise TaskError(f"{where}: effective is {effective}; {advice}")
-        if moved := [index for index in effective if effective[index] != index]:
-            problem = f"`effective` maps others to setting {moved[0]}, but setting {moved[0]} to {effective[moved[0]]}"
+        if chain := [index for index in effective if effective[index] != index]:
+            problem = f"`effective` maps others to setting {chain[0]}, but setting {chain[0]} to {effective[chain[0]]}"
             raise TaskError(f"{where}: {problem}. A setting that others are mapped to must be mapped to itself")
-        if len(lost := np.flatnonzero(measured & ~measured[list(effective)])):
-            problem = f"setting {lost[0]} has a cost, but `effective` maps it to {effective[lost[0]]}, which has none"
-            raise TaskError(f"{where}: {problem}. Give the cost to setting {effective[lost[0]]}")
+        if len(gaps := np.flatnonzero(measured & ~measured[list(effective)])):
+            problem = f"setting {gaps[0]} has a cost, but `effective` maps it to {effective[gaps[0]]}, which has none"
+            raise TaskError(f"{where}: {problem}. Give the cost to setting {effective[gaps[0]]}")
         default = effective[default]
     if not measured[default]:
         problem = f"the default {space.names[space.default]!r} has no cost, and speedups are relative to the default"
         raise TaskError(f"{where}: {problem}. Leave the sample out")
     if sample.reported:
-        odd = np.flatnonzero(measured ^ _measured(sample.reported, space, where, "reported cost"))
-        if len(odd):
-            difference = "a cost but no reported cost" if measured[odd[0]] else "a reported cost but no cost"
-            raise TaskError(f"{where}: setting {space.names[odd[0]]!r} has {difference}. Give both, or neither")
+        unmatched = np.flatnonzero(measured ^ _measured(sample.reported, space, where, "reported cost"))
+        if len(unmatched):
+            difference = "a cost but no reported cost" if measured[unmatched[0]] else "a reported cost but no cost"
+            raise TaskError(f"{where}: setting {space.names[unmatched[0]]!r} has {difference}. Give both, or neither")
 
 
 def _measured(costs: Costs, space: Space, where: str, quantity: str) -> Bool:
     """(K,) which settings have a cost; costs that do not fit the space are refused."""
     count = len(space)
     if isinstance(costs, Mapping):
-        if strange := [index for index in costs if not _is_setting(index, count)]:
-            raise TaskError(f"{where} has a {quantity} of setting {strange[0]!r}; the space has 0 to {count - 1}")
+        if misfits := [index for index in costs if not _is_setting(index, count)]:
+            raise TaskError(f"{where} has a {quantity} of setting {misfits[0]!r}; the space has 0 to {count - 1}")
     elif len(costs) != count:
-        listed = ", ".join(space.names[:_NAMES_SHOWN]) + (" ..." if count > _NAMES_SHOWN else "")
+        names = ", ".join(space.names[:_NAMES_SHOWN]) + (" ..." if count > _NAMES_SHOWN else "")
         raise TaskError(
-            f"{where} has {len(costs)} {quantity}s; its space has {count} settings: {listed}. "
+            f"{where} has {len(costs)} {quantity}s; its space has {count} settings: {names}. "
             "Give one for each, NaN where it was not measured"
         )
     measured = np.zeros(count, dtype=bool)

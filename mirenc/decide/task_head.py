@@ -38,7 +38,7 @@ LARGE = 1000  # instructions of a function for which looking ahead takes about t
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _MOST_PROPOSALS = 8
 # Attributes that head.json has under their own names.
-_PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused", "time_factor")
+_COPIED_FIELDS = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused", "time_factor")
 _MAKE_ONE = "Make one: mirenc fit TASK -o FOLDER"
 
 
@@ -132,13 +132,13 @@ class TaskHead:
             (region, *(task.context.complete(by_name, module, region) if full_context is None else (full_context, {})))
             for region in regions
         ]
-        large = {header.name for header in module.headers if header.last - header.first > LARGE}
-        of_large = self.head_for_large or self
-        heads = [of_large if region and region.symbol in large else self for region in regions]
+        large_functions = {header.name for header in module.headers if header.last - header.first > LARGE}
+        large_head = self.head_for_large or self
+        heads = [large_head if region and region.symbol in large_functions else self for region in regions]
         answers = {}
         for head in dict.fromkeys(heads):  # in the order of the code
-            selected = list(compress(questions, [other is head for other in heads]))
-            answers[head] = iter(head._for_code(module, encoder)._answers(module, selected, on_refused))
+            selected_questions = list(compress(questions, [question_head is head for question_head in heads]))
+            answers[head] = iter(head._for_code(module, encoder)._answers(module, selected_questions, on_refused))
         return [answer for head in heads if (answer := next(answers[head])) is not None]
 
     def _check_model(self, encoder: Encoder) -> None:
@@ -206,8 +206,8 @@ class TaskHead:
         features = np.concatenate([encoded, code])[None, :]
         common["distance"] = self.reach.distance(encoded, code)
         if isinstance(self.head, LabelsEnsembleHead):
-            likely = self.head.probabilities(features)[0].tolist()
-            return PredictedLabels(labels=dict(zip(self.label_names, likely, strict=True)), **common)
+            probabilities = self.head.probabilities(features)[0].tolist()
+            return PredictedLabels(labels=dict(zip(self.label_names, probabilities, strict=True)), **common)
         return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
 
     def _choose(
@@ -217,8 +217,8 @@ class TaskHead:
         permitted, common["limit"] = self._permitted(space, module, region, context)
         if len(permitted) == 1:
             name = setting_name(space.knobs, permitted[0])
-            only: dict[str, Any] = {"choice": name, "default": name, "preference": {name: 1.0}, "expected": {name: 1.0}}
-            return Choice(setting=permitted[0], fixed=True, distance=0.0, **only, **common)
+            data: dict[str, Any] = {"choice": name, "default": name, "preference": {name: 1.0}, "expected": {name: 1.0}}
+            return Choice(setting=permitted[0], fixed=True, distance=0.0, **data, **common)
         rows = [space.settings.index(setting) for setting in permitted]
         default, allowed = rows[0], np.isin(np.arange(len(space)), rows)
         preference, expected = np.eye(len(space))[default], np.ones(len(space))
@@ -242,16 +242,16 @@ class TaskHead:
         record = self.evidence.record(float(preference[best]), default=best == default) if unrestricted else None
         slower = record is not None and record.speedup < 1
         constant = self.evidence.constant(space) if self.evidence.constant_pays else default
-        taken = constant if allowed[constant] else default
+        chosen = constant if allowed[constant] else default
         if self.evidence.pays and not slower:
-            taken = best
+            chosen = best
         proposals: dict[bytes, tuple[Value, ...]] = {}  # the first of those that make the same code
         for row in head.propose(preference[None], min(_MOST_PROPOSALS, len(rows)))[0].tolist():
             proposals.setdefault(compiled[row].tobytes(), space.settings[row])
         proposals.pop(compiled[default].tobytes(), None)
         common |= {"record": record, "seconds": seconds, "time_factor": self.time_factor}
         return _choice(
-            space, allowed, default, taken, preference, expected, proposals=tuple(proposals.values()), **common
+            space, allowed, default, chosen, preference, expected, proposals=tuple(proposals.values()), **common
         )
 
     def _inputs(
@@ -260,8 +260,8 @@ class TaskHead:
         """Features (1, A + D), views of the settings, the code that each makes (K, ...), and the distance."""
         assert self.setting_encoder is not None
         if space.knobs != self.setting_encoder.knobs:
-            known, needed = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
-            raise TaskError(f"the head knows knobs {known}, not {needed}. Train a head for them")
+            head_knobs, space_knobs = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
+            raise TaskError(f"the head knows knobs {head_knobs}, not {space_knobs}. Train a head for them")
         task = self.task
         views = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
         compiled = np.arange(len(space), dtype=np.float64)[:, None]  # not known: each differs from the others
@@ -269,8 +269,8 @@ class TaskHead:
             compiled = np.array([loop_numbers(loop) for loop in task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(compiled, space.default), code]).astype(np.float32)
             view = functools.partial(look_ahead_settings, views[0], compiled[None], np.array([space.default]))
-            taken = np.array([branches(context)])
-            views = [view(np.array([float(count)]), taken) for count in task.iterations(context) or TRIP_COUNTS]
+            branch_rates = np.array([branches(context)])
+            views = [view(np.array([float(count)]), branch_rates) for count in task.iterations(context) or TRIP_COUNTS]
             context = hide_context(task, context, task.context.run_names)
         encoded = task.context.encode(context)
         return np.concatenate([encoded, code])[None, :], views, compiled, self.reach.distance(encoded, code)
@@ -284,13 +284,13 @@ class TaskHead:
         if 2 <= len(ran) < len(space):
             space = replace(space, settings=tuple(ran), default=ran.index(default) if default in ran else 0)
         permitted, limit = self.task.permitted(space, module, region, context)
-        usable = [setting for setting in permitted if setting not in self.refused]
-        if not usable:
+        usable_settings = [setting for setting in permitted if setting not in self.refused]
+        if not usable_settings:
             names = ", ".join(setting_name(space.knobs, setting) for setting in permitted)
-            where = f"{self.machine or 'the machine'}, where the head's samples were measured,"
-            problem = f"{where} could run none of the allowed settings ({'; '.join(filter(None, (names, limit)))})"
+            machine = f"{self.machine or 'the machine'}, where the head's samples were measured,"
+            problem = f"{machine} could run none of the allowed settings ({'; '.join(filter(None, (names, limit)))})"
             raise TaskError(f"{problem}. Measure on a machine that runs one: mirenc measure {self.task.name} -o FOLDER")
-        return usable, limit
+        return usable_settings, limit
 
     @classmethod
     def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> Self:
@@ -310,8 +310,8 @@ class TaskHead:
         try:  # as JSON, where lists are tuples and text is no number
             description = _Description.model_validate_json(json.dumps(extra), strict=True)
         except ValidationError as error:
-            wrong = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
-            details = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
+            problems = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
+            details = "; ".join(f"{name!r}: {message}" for name, message in problems.items())
             raise HeadError(
                 f"{folder}: this head belongs to no task, or head.json is damaged ({details}). {_MAKE_ONE}"
             ) from None
@@ -319,11 +319,11 @@ class TaskHead:
         if task.name != description.task:
             raise HeadError(f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's task")
         task = task.known_to(description.context_names)
-        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
-            if now != extra[name]:
+        for name, task_names in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
+            if task_names != extra[name]:
                 raise HeadError(
                     f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
-                    f"{', '.join(now)}. Train a head for the task"
+                    f"{', '.join(task_names)}. Train a head for the task"
                 )
         fits = isinstance(head, _KINDS[task.target]) and len(description.labels) == getattr(head, "n_labels_", 0)
         if description.row not in HEAD_ROWS or not fits:
@@ -349,7 +349,7 @@ class TaskHead:
             label_names=description.labels,
             encoder=encoder,
             variant_heads={name: cls.load(ready[name], task) for name in [*ready][1:] if name in task.variant_of_code},
-            **{name: getattr(description, name) for name in _PLAIN},
+            **{name: getattr(description, name) for name in _COPIED_FIELDS},
         )
 
     def save(self, folder: str | Path) -> Path:
@@ -360,7 +360,7 @@ class TaskHead:
             "task": self.task.name,
             "settings": _setting_names(self.task),
             "context_names": self.task.context.names,
-            **{name: getattr(self, name) for name in _PLAIN},
+            **{name: getattr(self, name) for name in _COPIED_FIELDS},
             "knobs": settings.knobs,
             "words": settings.words,
             "reach": self.reach.code_reach,
@@ -373,17 +373,17 @@ class TaskHead:
 
 
 def _choice(
-    space: Space, allowed: Bool, default: int, taken: int, preference: Float64, expected: Float64, **more: Any
+    space: Space, allowed: Bool, default: int, chosen: int, preference: Float64, expected: Float64, **details: Any
 ) -> Choice:
     """An answer among the settings of a space that are allowed (K,)."""
     names = list(compress(space.names, allowed))
     return Choice(
-        choice=space.names[taken],
-        setting=space.settings[taken],
+        choice=space.names[chosen],
+        setting=space.settings[chosen],
         default=space.names[default],
         preference=dict(zip(names, preference[allowed].tolist(), strict=True)),
         expected=dict(zip(names, expected[allowed].tolist(), strict=True)),
-        **more,
+        **details,
     )
 
 

@@ -281,7 +281,7 @@ def test_hostile_calls_are_refused_and_leak_nothing(hostile: Path, capfd: pytest
         ("sizes", {"file": "good.ll", "output": "/tmp/x"}),
         ("diff_builds", {"old": None, "new": True}),
         ("__init__", {}),
-        ("_given", {"file": "good.ll"}),
+        ("_source_of", {"file": "good.ll"}),
     ]
     assert len(wrong) > 30
 

@@ -164,7 +164,7 @@ def test_pairs_are_counted_between_groups() -> None:
     pairs = RankedPairs.of(TRUTH, SAID, GROUP)
     assert pairs.first.tolist() == [[[1, 1], [0, 0.5]]]
     assert (pairs.true.tolist(), pairs.false.tolist()) == ([[1, 2]], [[1, 1]])
-    assert pairs.area == pairs.each[0] == pytest.approx(2.5 / 6)
+    assert pairs.area == pairs.label_areas[0] == pytest.approx(2.5 / 6)
 
 
 def test_an_area_of_groups_drawn_twice_is_that_of_the_samples_twice() -> None:

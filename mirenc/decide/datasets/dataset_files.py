@@ -31,11 +31,11 @@ def file_path(folder: Path, name: str) -> Path | None:
 
 def archive_path(folder: Path, name: str) -> Path | None:
     """Folder ``name`` or file ``name.tar.xz`` in a folder, the first that is there."""
-    plain, packed = folder / name, folder / f"{name}.tar.xz"
-    return plain if plain.is_dir() else packed if packed.is_file() else None
+    archive_folder, archive_file = folder / name, folder / f"{name}.tar.xz"
+    return archive_folder if archive_folder.is_dir() else archive_file if archive_file.is_file() else None
 
 
-def _fetch(folder: Path) -> str:
+def _fetch_advice(folder: Path) -> str:
     return f"Type: mirenc datasets fetch {folder.name} (mirenc datasets list has the names)"
 
 
@@ -50,7 +50,7 @@ def _damage_as_error(path: Path) -> Iterator[None]:
         if isinstance(error, OSError) and error.strerror:  # the system's word; gzip's own have none
             raise DatasetError(f"{path}: cannot be read ({error.strerror}). Check its permissions") from None
         reason = str(error) or type(error).__name__
-        raise DatasetError(f"{path}: damaged ({reason}). Delete it. {_fetch(path.parent)}") from None
+        raise DatasetError(f"{path}: damaged ({reason}). Delete it. {_fetch_advice(path.parent)}") from None
 
 
 def _read_limited(stream: IO[bytes], path: Path) -> bytes:
@@ -69,7 +69,7 @@ def read_file(folder: Path, name: str) -> bytes:
     """Decompressed bytes of ``name`` or ``name.gz``. Raises DatasetError: missing, damaged, or larger than 256 MiB."""
     path = file_path(folder, name)
     if path is None:
-        raise DatasetError(f"{folder}: no {name} or {name}.gz. {_fetch(folder)}")
+        raise DatasetError(f"{folder}: no {name} or {name}.gz. {_fetch_advice(folder)}")
     with _damage_as_error(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         return _read_limited(cast("IO[bytes]", stream), path)
 
@@ -92,9 +92,9 @@ def read_table(folder: Path, name: str, needed: Sequence[str] = ()) -> list[dict
         csv.field_size_limit(usual_limit)
     columns = header[1]
     if not columns:
-        raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
-    if doubled := [column for column in columns if columns.count(column) > 1]:
-        raise DatasetError(f"{path}: column {doubled[0]!r} occurs twice in the header. Rename one of them")
+        raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch_advice(path.parent)}")
+    if repeated_columns := [column for column in columns if columns.count(column) > 1]:
+        raise DatasetError(f"{path}: column {repeated_columns[0]!r} occurs twice in the header. Rename one of them")
     if missing := [column for column in needed if column not in columns]:
         advice = f"To compare it with what was published, type: mirenc datasets verify {folder.name}"
         raise TaskError(f"{name}: no column {', '.join(map(repr, missing))}. {advice}")
@@ -113,7 +113,7 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
     """
     path = archive_path(folder, name)
     if path is None:
-        raise DatasetError(f"{folder}: no folder {name} or {name}.tar.xz. {_fetch(folder)}")
+        raise DatasetError(f"{folder}: no folder {name} or {name}.tar.xz. {_fetch_advice(folder)}")
     members: dict[str, bytes] = {}
     size = 0
     with _damage_as_error(path):
@@ -144,14 +144,14 @@ def _tar_members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
         for member in archive:
             if member.isdir():
                 continue
-            place = PurePosixPath(member.name)
-            if not member.isreg() or place.is_absolute() or ".." in place.parts:
+            member_path = PurePosixPath(member.name)
+            if not member.isreg() or member_path.is_absolute() or ".." in member_path.parts:
                 raise DatasetError(f"{path}: contains {member.name}, not a regular file. Download the archive again")
-            if place.parts[0] == name:
-                place = place.relative_to(name)
+            if member_path.parts[0] == name:
+                member_path = member_path.relative_to(name)
             stream = archive.extractfile(member)
-            if stream is not None and not _is_hidden(place):
-                yield place.as_posix(), _read_limited(stream, path)
+            if stream is not None and not _is_hidden(member_path):
+                yield member_path.as_posix(), _read_limited(stream, path)
 
 
 def hash_members(folder: Path, part: str) -> dict[str, str]:

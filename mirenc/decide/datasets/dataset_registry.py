@@ -90,8 +90,8 @@ def find_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Pa
     for folder in (root / name, root):
         # Archives of several datasets have the same name (kernels_ir); in a folder of another name, tables must tell.
         archives = dataset.archives if folder != root or not dataset.tables else ()
-        there = [file_path(folder, table) for table in dataset.tables]
-        if any([*there, *(archive_path(folder, archive) for archive in archives)]):
+        table_paths = [file_path(folder, table) for table in dataset.tables]
+        if any([*table_paths, *(archive_path(folder, archive) for archive in archives)]):
             return folder
     return None
 

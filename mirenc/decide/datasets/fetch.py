@@ -14,7 +14,7 @@ from mirenc.base.writing import delivered
 from mirenc.decide.datasets.dataset_files import archive_path, hash_members
 from mirenc.decide.datasets.dataset_registry import Dataset, data_root, dataset_folder, find_folder, get_dataset
 
-_AT_ONCE = 4  # connections: hundreds of small files spend their time waiting
+_CONNECTIONS = 4  # at once: hundreds of small files spend their time waiting
 _TIMEOUT = 30  # seconds without an answer
 
 
@@ -39,11 +39,11 @@ def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Fi
             findings += [Finding(file, "changed", str(error)) for file in published]
             continue
         for file in {**published, **digests}:
-            digest, right = digests.get(file), published.get(file)
-            if digest and right and digest != right:
-                findings.append(Finding(file, "changed", f"sha256 {digest[:12]}..., published {right[:12]}..."))
+            digest, expected = digests.get(file), published.get(file)
+            if digest and expected and digest != expected:
+                findings.append(Finding(file, "changed", f"sha256 {digest[:12]}..., published {expected[:12]}..."))
             else:
-                findings.append(Finding(file, "missing" if not digest else "ok" if right else "extra"))
+                findings.append(Finding(file, "missing" if not digest else "ok" if expected else "extra"))
     return findings
 
 
@@ -80,13 +80,13 @@ def plan_fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Fet
     dataset, folder = get_dataset(name), find_folder(name, data_dir)
     if folder is None:
         return FetchPlan(dataset, data_root(data_dir) / name, tuple(dataset.sums))
-    bad = {finding.file for finding in verify(name, data_dir) if finding.status in ("missing", "changed")}
+    faulty_files = {finding.file for finding in verify(name, data_dir) if finding.status in ("missing", "changed")}
     for archive in dataset.archives:
         # Fetched files go into a folder that is then read in place of the packed archive, so it must be whole.
-        place, members = archive_path(folder, archive), dataset.below(archive).keys()
-        if place is not None and place.is_file() and bad & members:
-            bad |= members
-    return FetchPlan(dataset, folder, tuple(sorted(bad)))
+        path, members = archive_path(folder, archive), dataset.below(archive).keys()
+        if path is not None and path.is_file() and faulty_files & members:
+            faulty_files |= members
+    return FetchPlan(dataset, folder, tuple(sorted(faulty_files)))
 
 
 def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = lambda: None) -> dict[str, str]:
@@ -110,39 +110,39 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
         for attempt in range(retries + 1):
             if attempt:
                 time.sleep(attempt)
-            lost = ""
+            connection_error = ""
             try:
-                answer = requests.get(dataset.url(file), timeout=_TIMEOUT)
-                answer.raise_for_status()
+                response = requests.get(dataset.url(file), timeout=_TIMEOUT)
+                response.raise_for_status()
             except (requests.ConnectionError, requests.Timeout) as error:
-                reason = lost = type(error).__name__
+                reason = connection_error = type(error).__name__
             except requests.RequestException as error:
                 reason = str(error)  # as in "404 Client Error: Not Found for url: https://..."
             else:
-                if hashlib.sha256(answer.content).hexdigest() == dataset.sums[file]:
+                if hashlib.sha256(response.content).hexdigest() == dataset.sums[file]:
                     (folder / file).parent.mkdir(exist_ok=True)
                     with delivered(folder / file) as part:
-                        part.write_bytes(answer.content)
+                        part.write_bytes(response.content)
                     return ""
                 reason = f"{dataset.url(file)} gave other content than was published; it was not kept"
-        if lost:
+        if connection_error:
             unreachable.set()
         return reason
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # One alone first: without a network it is one attempt, not hundreds.
-        first, *rest = plan.wanted
-        failures = {first: get(first)}
+        first_file, *other_files = plan.wanted
+        failures = {first_file: get(first_file)}
         advance()
         if unreachable.is_set():
             raise DatasetError(
-                f"{dataset.url(first)}: cannot be reached ({failures[first]}). Check the network. "
+                f"{dataset.url(first_file)}: cannot be reached ({failures[first_file]}). Check the network. "
                 f"On a machine without one, copy the folder {dataset.name} from another machine and set "
                 "MIRENC_DATA to the folder that holds it"
             )
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for file, reason in zip(rest, pool.map(get, rest), strict=True):
+        with ThreadPoolExecutor(_CONNECTIONS) as pool:
+            for file, reason in zip(other_files, pool.map(get, other_files), strict=True):
                 failures[file] = reason
                 advance()
     except DatasetError:

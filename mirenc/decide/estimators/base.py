@@ -43,10 +43,10 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             value = getattr(self, name)
             if not is_count(value):
                 raise ConfigError(f"{name} is {value!r}; allowed: a whole number from 1 up")
-        context: Any = getattr(self, "context_columns", 0)
-        least = 0 if getattr(self, "use_code", True) else 1
-        if not isinstance(context, Integral) or not least <= int(context) <= columns:
-            raise ConfigError(f"context_columns is {context!r}; allowed: {least} to {columns}, the columns of X")
+        count: Any = getattr(self, "context_columns", 0)
+        minimum = 0 if getattr(self, "use_code", True) else 1
+        if not isinstance(count, Integral) or not minimum <= int(count) <= columns:
+            raise ConfigError(f"context_columns is {count!r}; allowed: {minimum} to {columns}, the columns of X")
 
     def _checked_training(self, X: ArrayLike, y: Any = "no_validation", **options: Any) -> Any:
         """Checked training rows, and the checked target where one is given; parameters are checked, too."""
@@ -69,14 +69,14 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
 
     def _state(self) -> dict[str, Any]:
         """Parameters, and learned attributes, which end in an underscore, as scikit-learn's do."""
-        return {**self.get_params(deep=False), **_learned(self.__dict__)}
+        return {**self.get_params(deep=False), **_learned_attributes(self.__dict__)}
 
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> Self:
         head = cls(**{name: state[name] for name in cls._get_param_names()})
-        if learned := _learned(state):
-            head.__dict__.update(learned)
-            head._check_parameters(learned["n_features_in_"])
+        if attributes := _learned_attributes(state):
+            head.__dict__.update(attributes)
+            head._check_parameters(attributes["n_features_in_"])
         return head
 
 
@@ -93,8 +93,8 @@ class Reducing(Head):
         """The columns that the head looks at: all, or without ``use_code`` the context columns."""
         return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
 
-    def _find_components(self, seen: Float64) -> None:
-        code = seen[:, self.context_columns :]
+    def _find_components(self, columns: Float64) -> None:
+        code = columns[:, self.context_columns :]
         self.center_, self.axes_ = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))
         if code.shape[1] > self.components:
             # A single row has no variance to divide by; whatever axis is found, the row is at 0.
@@ -102,9 +102,9 @@ class Reducing(Head):
                 pca = PCA(min(self.components, *code.shape), random_state=0).fit(code)
             self.center_, self.axes_ = pca.mean_, pca.components_.T
 
-    def _reduced(self, seen: Float64) -> Float64:
+    def _reduced(self, columns: Float64) -> Float64:
         """(n, A + E) -> (n, A + C), or (n, A + E) where nothing is reduced."""
-        context, code = seen[:, : self.context_columns], seen[:, self.context_columns :]
+        context, code = columns[:, : self.context_columns], columns[:, self.context_columns :]
         if self.axes_.shape[1]:
             code = (code - self.center_) @ self.axes_
         return np.concatenate([context, code], axis=1)
@@ -133,7 +133,7 @@ class MultiRegressor(Regressor):
     _MULTI_OUTPUT = True
 
 
-def _learned(state: dict[str, Any]) -> dict[str, Any]:
+def _learned_attributes(state: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in state.items() if name.endswith("_") and name[0] != "_"}
 
 

@@ -92,9 +92,9 @@ class Chooser(Head):
         A choice that was not measured is given the row's greatest cost.
         """
         costs = checked_costs(y)
-        chosen = costs[np.arange(len(costs)), self.predict(X)]
-        chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
-        return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
+        chosen_cost = costs[np.arange(len(costs)), self.predict(X)]
+        chosen_cost = np.where(np.isnan(chosen_cost), np.nanmax(costs, axis=1), chosen_cost)
+        return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen_cost)))
 
     def _any_settings(self, samples: int) -> Settings | None:
         """Some settings that it can be asked about; None where it takes none."""
@@ -119,10 +119,10 @@ def checked_costs(costs: ArrayLike) -> Float64:
     if table.ndim != 2 or table.shape[1] < 2:
         raise HeadError(f"costs have shape {table.shape}; allowed: (samples, choices), two choices or more")
     with np.errstate(invalid="ignore"):
-        wrong = ~(np.isnan(table) | (np.isfinite(table) & (table > 0)))
-    wrong_row = wrong.any(axis=1) | np.isnan(table).all(axis=1)
-    if wrong_row.any():
-        row = int(np.argmax(wrong_row))
+        invalid_cells = ~(np.isnan(table) | (np.isfinite(table) & (table > 0)))
+    invalid_rows = invalid_cells.any(axis=1) | np.isnan(table).all(axis=1)
+    if invalid_rows.any():
+        row = int(np.argmax(invalid_rows))
         raise HeadError(f"costs of row {row} are {table[row].tolist()}; a cost is a positive time, NaN if not measured")
     return table
 
@@ -140,10 +140,10 @@ def additive_effects(
     per_setting = np.maximum(np.bincount(setting, minlength=settings), 1)
     for _ in range(_SWEEPS):
         sample_effect = np.bincount(sample, values - setting_effect[setting], samples) / per_sample
-        rest = np.bincount(setting, values - sample_effect[sample], settings) / per_setting
-        if np.abs(rest - setting_effect).max(initial=0.0) < 1e-12:
+        new_effect = np.bincount(setting, values - sample_effect[sample], settings) / per_setting
+        if np.abs(new_effect - setting_effect).max(initial=0.0) < 1e-12:
             break
-        setting_effect = rest
+        setting_effect = new_effect
     return sample_effect, setting_effect
 
 
@@ -155,12 +155,12 @@ def relative_log_costs(costs: Float64, clip: float) -> Float64:
     logs = np.log(costs)
     measured = np.isfinite(logs)
     if measured.all():
-        relative = logs - logs.mean(axis=1, keepdims=True)
+        relative_costs = logs - logs.mean(axis=1, keepdims=True)
     else:
         sample, setting = np.nonzero(measured)
         sample_effect, setting_effect = additive_effects(logs[measured], sample, setting, *logs.shape)
-        relative = np.where(measured, logs - sample_effect[:, None], setting_effect[None, :])
-    return np.asarray(np.clip(relative, -clip, clip))
+        relative_costs = np.where(measured, logs - sample_effect[:, None], setting_effect[None, :])
+    return np.asarray(np.clip(relative_costs, -clip, clip))
 
 
 def preferences(log_costs: Float64) -> Float64:
@@ -173,22 +173,22 @@ def cost_ratios(preference: Float64) -> Float64:
 
     A preference of 0 counts as one in a hundred, a cost ratio of about 10.
     """
-    bounded = np.maximum(preference, _LEAST_SHARE * preference.max(axis=-1, keepdims=True))
-    return np.asarray((bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS))
+    bounded_preference = np.maximum(preference, _LEAST_SHARE * preference.max(axis=-1, keepdims=True))
+    return np.asarray((bounded_preference.max(axis=-1, keepdims=True) / bounded_preference) ** (1 / SHARPNESS))
 
 
 def portfolio(logs: Float64, size: int) -> Int64:
-    """A greedy set of settings whose best costs the samples least on average: each helps most beside those before it.
+    """Choose settings one by one, each so that the best of those chosen costs the samples least on average.
 
-    Of log costs (n, K), NaN where a sample may not ask. -> (min(size, K),), without repetition.
+    ``logs`` are log costs (n, K), NaN where a sample may not ask. Returns (min(size, K),) columns, none of them twice.
     """
     loss = logs - np.nanmin(logs, axis=1, keepdims=True)
     loss = np.where(np.isnan(loss), np.nanmax(loss), loss)
-    least = np.full(len(loss), np.inf)
+    least_loss = np.full(len(loss), np.inf)
     chosen: list[int] = []
     for _ in range(min(size, loss.shape[1])):
-        mean = np.minimum(least[:, None], loss).mean(axis=0)
-        mean[chosen] = np.inf
-        chosen.append(int(mean.argmin()))
-        least = np.minimum(least, loss[:, chosen[-1]])
+        mean_loss = np.minimum(least_loss[:, None], loss).mean(axis=0)
+        mean_loss[chosen] = np.inf
+        chosen.append(int(mean_loss.argmin()))
+        least_loss = np.minimum(least_loss, loss[:, chosen[-1]])
     return np.array(chosen, dtype=np.int64)

@@ -54,16 +54,16 @@ class CostHead(CostRegressor, kind="cost"):
     def _learn(self, features: Float64, target: Float64) -> None:
         self.center_, self.spread_ = scaling(features)
         # Context features get unit variance; code features a variance that makes all of them count as one.
-        code = np.isfinite(self.spread_[self.context_columns :]).sum()
-        self.spread_[self.context_columns :] *= math.sqrt(max(code, 1))
+        code_columns = np.isfinite(self.spread_[self.context_columns :]).sum()
+        self.spread_[self.context_columns :] *= math.sqrt(max(code_columns, 1))
         support = (features - self.center_) / self.spread_
         # One piece of code is measured in many contexts, and its columns would be most of the saved head.
         self.context_ = support[:, : self.context_columns].astype(np.float32)
         self.code_, row = np.unique(support[:, self.context_columns :].astype(np.float32), axis=0, return_inverse=True)
         self.code_row_ = row.ravel()
-        relative = relative_log_costs(target, self.clip)
-        self.mean_: Float64 = relative.mean(axis=0)
-        residual = relative - self.mean_  # (n, K)
+        relative_costs = relative_log_costs(target, self.clip)
+        self.mean_: Float64 = relative_costs.mean(axis=0)
+        residual = relative_costs - self.mean_  # (n, K)
         distances = self._distances(self.support_, self.support_)
         terms = self._terms()
         self.theta_ = start = self._start(terms)
@@ -80,18 +80,18 @@ class CostHead(CostRegressor, kind="cost"):
         self.dual_: Float64 = np.ascontiguousarray(size * la.cho_solve(factor, residual / size))
 
     def _answer(self, features: Float64) -> Float64:
-        scaled = (features - self.center_) / self.spread_
-        return self.mean_ + _kernel(self.theta_, self._terms(), self._distances(scaled, self.support_)) @ self.dual_
+        rows = (features - self.center_) / self.spread_
+        return self.mean_ + _kernel(self.theta_, self._terms(), self._distances(rows, self.support_)) @ self.dual_
 
-    def _distances(self, rows: Float64, others: Float64) -> list[Float64]:
+    def _distances(self, rows: Float64, other_rows: Float64) -> list[Float64]:
         """Squared distances in each context feature, and in the code features: A + 1 of (n, m); A without code."""
-        context = self.context_columns
-        out = [(rows[:, column, None] - others[None, :, column]) ** 2 for column in range(context)]
-        if rows.shape[1] > context:
-            left, right = rows[:, context:], others[:, context:]
+        context_columns = self.context_columns
+        distances = [(rows[:, column, None] - other_rows[None, :, column]) ** 2 for column in range(context_columns)]
+        if rows.shape[1] > context_columns:
+            left, right = rows[:, context_columns:], other_rows[:, context_columns:]
             square = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1)[None] - 2 * left @ right.T
-            out.append(np.maximum(square, 0.0))
-        return out
+            distances.append(np.maximum(square, 0.0))
+        return distances
 
     def _terms(self) -> _Terms:
         context = list(range(self.context_columns))
@@ -119,19 +119,19 @@ class CostHead(CostRegressor, kind="cost"):
         return np.concatenate([self.context_, self.code_[self.code_row_]], axis=1).astype(np.float64)
 
 
-def _parts(theta: Float64, terms: _Terms, distances: list[Float64]) -> Iterator[tuple[Float64, list[Float64]]]:
+def _scaled_terms(theta: Float64, terms: _Terms, distances: list[Float64]) -> Iterator[tuple[Float64, list[Float64]]]:
     """Each term, a radial basis function, and the scaled squared distances that are its derivatives by the scales."""
-    at = 0
-    for used, scales in terms:
-        amplitude, *logs = theta[at : at + 1 + len(scales)]
-        scaled = [distances[index] * math.exp(-2 * scale) for index, scale in zip(used, logs, strict=True)]
-        yield math.exp(amplitude) * np.exp(-0.5 * sum(scaled)), scaled
-        at += 1 + len(scales)
+    position = 0
+    for indices, scales in terms:
+        amplitude, *log_scales = theta[position : position + 1 + len(scales)]
+        squares = [distances[index] * math.exp(-2 * scale) for index, scale in zip(indices, log_scales, strict=True)]
+        yield math.exp(amplitude) * np.exp(-0.5 * sum(squares)), squares
+        position += 1 + len(scales)
 
 
 def _kernel(theta: Float64, terms: _Terms, distances: list[Float64]) -> Float64:
     """Sum of the terms. -> (n, m)."""
-    return np.asarray(np.sum([term for term, _ in _parts(theta, terms, distances)], axis=0))
+    return np.asarray(np.sum([term for term, _ in _scaled_terms(theta, terms, distances)], axis=0))
 
 
 def _negative_evidence(
@@ -140,8 +140,8 @@ def _negative_evidence(
     """Minus the log marginal likelihood and log prior of the scales, and the gradient (equation 5.9)."""
     count, outputs = residual.shape
     noise = math.exp(theta[-1])
-    parts = list(_parts(theta, terms, distances))
-    total = np.sum([term for term, _ in parts], axis=0)
+    scaled_terms = list(_scaled_terms(theta, terms, distances))
+    total = np.sum([term for term, _ in scaled_terms], axis=0)
     total[np.diag_indices(count)] += noise + _JITTER
     lower, failed = la.lapack.dpotrf(total, lower=1, clean=1)
     if failed:
@@ -149,13 +149,13 @@ def _negative_evidence(
     inverse = la.lapack.dpotri(lower, lower=1)[0]  # its lower triangle; a third of the work of solving for the unit
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     alpha = inverse @ residual  # (n, K)
-    away = (theta - start) / _PRIOR**2
-    value = 0.5 * np.sum(residual * alpha) + outputs * np.log(np.diag(lower)).sum() + 0.5 * (theta - start) @ away
+    slope = (theta - start) / _PRIOR**2
+    value = 0.5 * np.sum(residual * alpha) + outputs * np.log(np.diag(lower)).sum() + 0.5 * (theta - start) @ slope
     weights = alpha @ alpha.T - outputs * inverse
     gradient = []
-    for term, scaled in parts:
+    for term, squares in scaled_terms:
         product = weights * term
         gradient.append(-0.5 * product.sum())
-        gradient += [-0.5 * np.vdot(product, square) for square in scaled]
+        gradient += [-0.5 * np.vdot(product, square) for square in squares]
     gradient.append(-0.5 * noise * np.trace(weights))
-    return float(value), np.array(gradient) + away
+    return float(value), np.array(gradient) + slope

@@ -33,15 +33,15 @@ _CLASSES: dict[str, type[Any]] = {}
 def register(kind: str) -> Callable[[HeadClass], HeadClass]:
     """Class decorator: ``kind`` names the class in head.json and must never change. Raises HeadError: it is taken."""
 
-    def join(head_class: HeadClass) -> HeadClass:
-        taken = _CLASSES.setdefault(kind, head_class)
+    def decorate(head_class: HeadClass) -> HeadClass:
+        holder = _CLASSES.setdefault(kind, head_class)
         # The same class again: a module that was loaded a second time, as in a notebook.
-        if (taken.__module__, taken.__qualname__) != (head_class.__module__, head_class.__qualname__):
-            raise HeadError(f"head kind {kind!r} is taken by {taken.__qualname__}. Register under another name")
+        if (holder.__module__, holder.__qualname__) != (head_class.__module__, head_class.__qualname__):
+            raise HeadError(f"head kind {kind!r} is taken by {holder.__qualname__}. Register under another name")
         _CLASSES[kind] = head_class
         return head_class
 
-    return join
+    return decorate
 
 
 def kind_of_head(head: Any) -> str:
@@ -75,15 +75,15 @@ def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
 
-    def below_name(children: Mapping[Any, Any]) -> dict[str, Any]:
+    def pack_children(children: Mapping[Any, Any]) -> dict[str, Any]:
         start = f"{name}{_SEPARATOR}" if name else ""
         return {str(key): _packed(child, f"{start}{key}", arrays) for key, child in children.items()}
 
     if isinstance(value, dict):
-        return {"dict": below_name(value)}
+        return {"dict": pack_children(value)}
     if isinstance(value, list | tuple):
-        return {type(value).__name__: [*below_name(dict(enumerate(value))).values()]}
-    return {"kind": kind_of_head(value), "state": below_name(value._state())}
+        return {type(value).__name__: [*pack_children(dict(enumerate(value))).values()]}
+    return {"kind": kind_of_head(value), "state": pack_children(value._state())}
 
 
 def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
@@ -132,39 +132,39 @@ def _head_of(kind: str, state: dict[str, Any], where: str) -> Any:
     except _DAMAGE as error:
         raise damaged(where, f"{type(error).__name__}: {error}") from error
     # Before memory is reserved for counts that the arrays need not agree with.
-    for name, noun, least, most in _COUNTS:
-        count = getattr(head, name, least)
-        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= most:
+    for name, noun, smallest, largest in _COUNTS:
+        count = getattr(head, name, smallest)
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not smallest <= count <= largest:
             problem = f"{where}: a head of {count!r} {noun}"
-            raise HeadError(f"{problem}; allowed: whole numbers up to {most}. Train the head anew")
+            raise HeadError(f"{problem}; allowed: whole numbers up to {largest}. Train the head anew")
     _check_answer(head, where)
     return head
 
 
-def damaged(where: str, why: object) -> HeadError:
+def damaged(where: str, reason: object) -> HeadError:
     """The error for a file or a head that is not what was saved."""
-    return HeadError(f"{where} is damaged: {why}. Save the head again, or train it anew")
+    return HeadError(f"{where} is damaged: {reason}. Save the head again, or train it anew")
 
 
 def _check_answer(head: Any, where: str) -> None:
     """Refuse a head that cannot answer two rows: arrays that do not fit each other show when they are used."""
     chooses = hasattr(head, "predict_proba")
-    ask = getattr(head, "predict_proba", getattr(head, "predict", None))
-    if ask is None or not hasattr(head, "n_features_in_"):
+    predict = getattr(head, "predict_proba", getattr(head, "predict", None))
+    if predict is None or not hasattr(head, "n_features_in_"):
         return  # not a head, or one that was never trained
     rows = np.repeat([[0.0], [1.0]], head.n_features_in_, axis=1)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             settings = head._any_settings(len(rows)) if getattr(head, "takes_settings", False) else None
-            answer = np.asarray(ask(rows) if settings is None else ask(rows, settings), dtype=np.float64)
+            answer = np.asarray(predict(rows) if settings is None else predict(rows, settings), dtype=np.float64)
     except (HeadError, *_DAMAGE) as error:
         raise damaged(
             where, f"it cannot answer for {rows.shape[1]} features ({type(error).__name__}: {error})"
         ) from error
     width = getattr(head, "n_choices_", getattr(head, "n_labels_", len(getattr(head, "classes_", ()))))
-    complete = np.isfinite(answer).all() and answer.shape == (len(rows), *([width] if width else answer.shape[1:]))
-    right = not chooses or (answer.min() >= 0 and bool((abs(answer.sum(axis=1) - 1) < _SUM_ERROR).all()))
-    if not complete or not right:
+    is_complete = np.isfinite(answer).all() and answer.shape == (len(rows), *([width] if width else answer.shape[1:]))
+    is_valid = not chooses or (answer.min() >= 0 and bool((abs(answer.sum(axis=1) - 1) < _SUM_ERROR).all()))
+    if not is_complete or not is_valid:
         kind = "preference" if chooses else "finite number"
         raise damaged(where, f"it answers {answer.tolist()}, which is not a {kind}")

@@ -31,15 +31,15 @@ class _Ridge(Head):
     def _learn(self, features: Float64, target: Float64) -> None:
         self.mean_: Float64 = target.mean(axis=0)
         self.center_, self.spread_ = scaling(features)
-        scaled = (features - self.center_) / self.spread_
-        rows, columns = scaled.shape
-        gram = (scaled @ scaled.T if rows < columns else scaled.T @ scaled) / rows
+        scaled_rows = (features - self.center_) / self.spread_
+        rows, columns = scaled_rows.shape
+        gram = (scaled_rows @ scaled_rows.T if rows < columns else scaled_rows.T @ scaled_rows) / rows
         gram[np.diag_indices_from(gram)] += self.alpha
         moment = (target - self.mean_) / rows
         if rows < columns:
-            self.weights_: Float64 = scaled.T @ la.solve(gram, moment, assume_a="pos")
+            self.weights_: Float64 = scaled_rows.T @ la.solve(gram, moment, assume_a="pos")
         else:
-            self.weights_ = la.solve(gram, scaled.T @ moment, assume_a="pos")
+            self.weights_ = la.solve(gram, scaled_rows.T @ moment, assume_a="pos")
 
     def _answer(self, features: Float64) -> Float64:
         return self.mean_ + ((features - self.center_) / self.spread_) @ self.weights_
@@ -89,8 +89,8 @@ class _Landmarks(Reducing):
         spread[context:] = float(np.sqrt((spread[context:] ** 2).sum())) / math.sqrt(max(context, 1))
         self.spread_ = np.where(spread > 1e-9 * np.maximum(1.0, np.abs(self.middle_)), spread, np.inf)
         rows = (reduced - self.middle_) / self.spread_
-        drawn = np.random.default_rng(self.random_state).permutation(len(rows))[: self.landmarks]
-        self.landmarks_ = rows[np.sort(drawn)]
+        chosen_rows = np.random.default_rng(self.random_state).permutation(len(rows))[: self.landmarks]
+        self.landmarks_ = rows[np.sort(chosen_rows)]
         self.mean_: Float64 = target.mean(axis=0)
         gram = np.zeros((len(self.landmarks_),) * 2)
         moment = np.zeros((len(self.landmarks_), target.shape[1]))
@@ -98,12 +98,12 @@ class _Landmarks(Reducing):
             kernel = self._kernel(rows[first : first + _BLOCK])  # (block, m)
             gram += kernel.T @ kernel
             moment += kernel.T @ (target[first : first + _BLOCK] - self.mean_)
-        penalised = gram / len(rows) + self.alpha * self._kernel(self.landmarks_)
-        penalised[np.diag_indices_from(penalised)] += _JITTER
-        self.weights_: Float64 = la.solve(penalised, moment / len(rows), assume_a="pos")
+        penalised_gram = gram / len(rows) + self.alpha * self._kernel(self.landmarks_)
+        penalised_gram[np.diag_indices_from(penalised_gram)] += _JITTER
+        self.weights_: Float64 = la.solve(penalised_gram, moment / len(rows), assume_a="pos")
 
     def _kernel(self, rows: Float64) -> Float64:
-        """A Gaussian, for what is near, plus the inner product, for what is far from all. (n, C) -> (n, m)."""
+        """A Gaussian, for near landmarks, plus the inner product, for rows far from all of them. (n, C) -> (n, m)."""
         product = rows @ self.landmarks_.T
         square = (rows**2).sum(axis=1)[:, None] + (self.landmarks_**2).sum(axis=1)[None] - 2 * product
         # Two rows are two variances of each column apart on average.
@@ -112,8 +112,8 @@ class _Landmarks(Reducing):
 
     def _answer(self, features: Float64) -> Float64:
         rows = (self._reduced(features) - self.middle_) / self.spread_
-        parts = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
-        return self.mean_ + np.concatenate(parts)
+        blocks = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
+        return self.mean_ + np.concatenate(blocks)
 
 
 @dataclass(eq=False, repr=False)

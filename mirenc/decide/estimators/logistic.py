@@ -24,11 +24,11 @@ class LogisticHead(ClassifierMixin, Head, kind="logistic"):  # type: ignore[misc
         """Train on rows (n, D) and their classes (n,), strings or numbers; two classes are needed."""
         features, labels = self._checked_training(X, y)
         self.center_, self.spread_ = scaling(features)
-        fitted = LogisticRegression(C=self.C, max_iter=5000).fit((features - self.center_) / self.spread_, labels)
-        weights, intercept = fitted.coef_, fitted.intercept_
-        if len(fitted.classes_) == 2:  # scikit-learn keeps one difference: split, so that softmax serves both
+        regression = LogisticRegression(C=self.C, max_iter=5000).fit((features - self.center_) / self.spread_, labels)
+        weights, intercept = regression.coef_, regression.intercept_
+        if len(regression.classes_) == 2:  # scikit-learn keeps one difference: split, so that softmax serves both
             weights, intercept = (np.concatenate([-part / 2, part / 2]) for part in (weights, intercept))
-        self.classes_: NDArray[np.str_] = fitted.classes_
+        self.classes_: NDArray[np.str_] = regression.classes_
         self.weights_: Float64 = weights.T  # (D, P)
         self.intercept_: Float64 = intercept  # (P,)
         return self

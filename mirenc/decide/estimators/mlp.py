@@ -62,17 +62,17 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         """
         features, labels = self._checked_training(X, y)
         check_classification_targets(labels)
-        self.classes_, code = np.unique(labels, return_inverse=True)
+        self.classes_, class_index = np.unique(labels, return_inverse=True)
         scaler = StandardScaler().fit(features)
         self.mean_, self.scale_ = scaler.mean_, scaler.scale_
         self.coefs_: list[Float64] = []
         self.intercepts_: list[Float64] = []
         self.n_iter_ = 1
         if len(self.classes_) > 1:  # folds of small tasks may hold one label only
-            self._train((features - self.mean_) / self.scale_, code)
+            self._train((features - self.mean_) / self.scale_, class_index)
         return self
 
-    def _train(self, X: Float64, code: NDArray[np.intp]) -> None:
+    def _train(self, X: Float64, class_index: NDArray[np.intp]) -> None:
         network = MLPClassifier(
             hidden_layer_sizes=tuple(self.hidden),
             alpha=self.alpha,
@@ -89,7 +89,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             # On Ctrl-C scikit-learn warns and returns a half-trained network.
             warnings.filterwarnings("error", "Training interrupted by user", UserWarning)
             try:
-                network.fit(X, code)
+                network.fit(X, class_index)
             except UserWarning:
                 raise KeyboardInterrupt from None
         self.coefs_, self.intercepts_, self.n_iter_ = network.coefs_, network.intercepts_, network.n_iter_
@@ -99,13 +99,13 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         rows = self._checked_rows(X)
         if not self.coefs_:
             return np.ones((len(rows), 1))
-        out = (rows - self.mean_) / self.scale_
+        values = (rows - self.mean_) / self.scale_
         for layer, (weights, bias) in enumerate(zip(self.coefs_, self.intercepts_, strict=True)):
-            out = (np.maximum(out, 0) if layer else out) @ weights + bias  # (n, columns of this layer)
+            values = (np.maximum(values, 0) if layer else values) @ weights + bias  # (n, columns of this layer)
         if len(self.classes_) == 2:  # one output, the second class's
-            second = expit(out)
+            second = expit(values)
             return np.hstack([1 - second, second])
-        return np.asarray(softmax(out, axis=1))
+        return np.asarray(softmax(values, axis=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """(n,) label of the highest probability; the first of ``classes_`` where two are equal."""
@@ -127,6 +127,6 @@ class LabelHead(Chooser, kind="label"):
         self.classifier_ = clone(self.classifier).fit(features, oracle_choice(target))
 
     def _answer(self, features: Float64) -> Float64:
-        out = np.zeros((len(features), self.n_choices_))
-        out[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
-        return out
+        preference = np.zeros((len(features), self.n_choices_))
+        preference[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
+        return preference

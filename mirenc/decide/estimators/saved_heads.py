@@ -55,14 +55,14 @@ def save_head(
     if hasattr(head, "fit"):
         check_is_fitted(head)
     description, learned = pack(head)
-    stored, same = _once_each(learned | {f"{_EXTRA}/{name}": array for name, array in (arrays or {}).items()})
-    stored, types = narrowed(stored)
-    data = save(stored)
-    about: dict[str, Any] = {"format_version": FORMAT, "same": same, "types": types, "mirenc_version": __version__}
-    about |= {"head": description, "extra": extra or {}, "sha256": hashlib.sha256(data).hexdigest()}
+    tensors, copies = _without_copies(learned | {f"{_EXTRA}/{name}": array for name, array in (arrays or {}).items()})
+    tensors, types = narrowed(tensors)
+    data = save(tensors)
+    contents: dict[str, Any] = {"format_version": FORMAT, "same": copies, "types": types, "mirenc_version": __version__}
+    contents |= {"head": description, "extra": extra or {}, "sha256": hashlib.sha256(data).hexdigest()}
     try:
         # NaN is no JSON, and other programs refuse it.
-        text = json.dumps(about, indent=1, allow_nan=False, default=_plain) + "\n"
+        text = json.dumps(contents, indent=1, allow_nan=False, default=_python_scalar) + "\n"
     except (TypeError, ValueError) as error:
         problem = f"the parameters of the head or `extra` hold what JSON cannot: {error}"
         raise HeadError(f"{problem}. Allowed are finite numbers, strings, None, lists and dicts") from None
@@ -78,23 +78,23 @@ def save_head(
     return home
 
 
-def _plain(value: Any) -> Any:
+def _python_scalar(value: Any) -> Any:
     """Numpy scalars as Python's; grid searches over ``np.logspace`` leave them in parameters."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{value!r} is of type {type(value).__name__}")
 
 
-def _once_each(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Each distinct array once, and for the others the name of an equal one: members share their training rows."""
-    plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
-    first = {
-        name: names.setdefault((array.dtype.str, array.shape, hashlib.sha256(array.data).digest()), name)
-        for name, array in plain.items()
+def _without_copies(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """The distinct arrays, and for each copy the name of its original: members share their training rows."""
+    contents = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    name_of_digest: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+    originals = {
+        name: name_of_digest.setdefault((array.dtype.str, array.shape, hashlib.sha256(array.data).digest()), name)
+        for name, array in contents.items()
     }
-    stored = {name: array for name, array in plain.items() if first[name] == name}
-    return stored, {name: like for name, like in first.items() if like != name}
+    distinct = {name: array for name, array in contents.items() if originals[name] == name}
+    return distinct, {name: original for name, original in originals.items() if original != name}
 
 
 def load_head(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
@@ -116,8 +116,8 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
         text, data = (home / HEAD_FILE).read_bytes(), (home / ARRAY_FILE).read_bytes()
     except OSError as error:
         raise HeadError(f"{home}: cannot be read: {error.strerror}. Check its permissions") from None
-    for name, read in ((HEAD_FILE, text), (ARRAY_FILE, data)):
-        refuse_pointer(str(home / name), read, HeadError)
+    for name, content in ((HEAD_FILE, text), (ARRAY_FILE, data)):
+        refuse_pointer(str(home / name), content, HeadError)
     try:
         description = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -136,7 +136,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
         raise damaged(f"{home}/{HEAD_FILE}", "'extra' is not a table")
     try:
         arrays = widened(arrays, description.get("types", {}))
-        arrays |= {name: arrays[like] for name, like in description.get("same", {}).items()}
+        arrays |= {name: arrays[original] for name, original in description.get("same", {}).items()}
     except (AttributeError, KeyError, TypeError, ValueError):
         raise damaged(f"{home}/{HEAD_FILE}", "'types' or 'same' fit no arrays") from None
     _check_numbers(arrays, f"{home}/{ARRAY_FILE}")
@@ -165,19 +165,19 @@ def _check_format(home: Path, description: Any) -> None:
 
 def _check_numbers(arrays: Arrays, where: str) -> None:
     for name, array in arrays.items():
-        wrong, is_spread = "", name.endswith(_SPREAD)
+        problem, is_spread = "", name.endswith(_SPREAD)
         if array.dtype.kind not in "biuf":
-            wrong = f"type {array.dtype}; allowed: numbers"
+            problem = f"type {array.dtype}; allowed: numbers"
         elif np.isnan(array).any() or (np.isinf(array).any() and not is_spread):
-            wrong = "values that are not finite"
+            problem = "values that are not finite"
         elif is_spread and not (array > 0).all():
-            wrong = "spreads of 0 or less"
-        if wrong:
-            raise HeadError(f"{where}: array {name!r} has {wrong}. Train the head anew")
+            problem = "spreads of 0 or less"
+        if problem:
+            raise HeadError(f"{where}: array {name!r} has {problem}. Train the head anew")
 
 
 def narrowed(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Arrays in narrower types where these hold the same numbers, and their types before."""
+    """Arrays in narrower types where these hold the same numbers, and the original types of those that changed."""
     narrow = {name: _narrowest(array) for name, array in arrays.items()}
     return narrow, {name: array.dtype.str for name, array in arrays.items() if narrow[name].dtype != array.dtype}
 
@@ -207,10 +207,10 @@ def rounded(head: Head) -> Head:
     Large matrices are rounded to half precision, leaves of a forest to 256 values a column.
     """
     entry, arrays = pack(head)
-    return unpack(entry, {name: _rounded(name, array) for name, array in arrays.items()}, "rounding")
+    return unpack(entry, {name: _round_array(name, array) for name, array in arrays.items()}, "rounding")
 
 
-def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def _round_array(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.ndim != 2 or array.size < _LARGE or array.dtype.kind != "f":
         return array
     # Leaves are averaged over dozens of trees, but those of boosted trees, with one number each, are added up.

@@ -29,8 +29,8 @@ from mirenc.decide.metrics import oracle_choice
 _MOST_GAIN, _MOST_LOSS = 2.0, 0.5
 _BYTE = 256  # different values of a byte
 _BLOCK = 128  # rows that walk the trees together: they fit the processor's cache
-_NEVER = -1000.0  # log-odds of an outcome that no row had
-_UNFIT = "arrays of trees do not belong together. Save the head again"
+_ABSENT_LOG_ODDS = -1000.0  # log-odds of an outcome that no row had
+_MISMATCH = "arrays of trees do not belong together. Save the head again"
 
 
 class Tree(NamedTuple):
@@ -61,7 +61,7 @@ class Forest:
         ends = np.flatnonzero(np.diff(np.minimum.accumulate(np.minimum(missing, 0)), prepend=0) < 0)
         fits = (self.column.ndim, self.cut.ndim, self.value.ndim) == (1, 1, 2) and ends[-1:].tolist() == [nodes - 1]
         if not fits or (len(self.cut), len(self.value)) != (inner.sum(), (~inner).sum()):
-            raise HeadError(_UNFIT)
+            raise HeadError(_MISMATCH)
         self._root: Int64 = np.concatenate([[0], ends[:-1] + 1])  # (M,) first node of each tree
         # The left subtree of a node ends at the next place that is one below it.
         shifted = missing - missing.min(initial=0) + 1
@@ -69,12 +69,12 @@ class Forest:
         next_lower = np.searchsorted(shifted[order] * nodes + order, (shifted - 1) * nodes + np.arange(nodes))
         right = order[np.minimum(next_lower, nodes - 1)] + 1
         # A leaf is its own child, whatever a row has.
-        here = np.arange(nodes)
+        node = np.arange(nodes)
         self._column = np.maximum(self.column, 0).astype(np.int64)
         self._last = int(self._column.max())
         self._cut = np.full(nodes, np.inf)
         self._cut[inner] = self.cut
-        self._child = np.where(inner, [right, here + 1], here).T.ravel()  # (2 A,): right and left child of each node
+        self._child = np.where(inner, [right, node + 1], node).T.ravel()  # (2 A,): right and left child of each node
         self._leaf = np.cumsum(~inner) - 1  # (A,) number of the leaf
         self._depth, level = 0, self._root
         while (level := level[inner[level]]).size:
@@ -90,11 +90,11 @@ class Forest:
     def leaves(self, rows: Floating) -> Float64:
         """Values of the leaf that each row reaches in each of M trees. (n, C) -> (n, M, V)."""
         if self._last >= rows.shape[1]:
-            raise HeadError(_UNFIT)
+            raise HeadError(_MISMATCH)
         node = np.repeat(self._root[None, :], len(rows), axis=0)  # (n, M)
-        flat, first = np.ascontiguousarray(rows).ravel(), rows.shape[1] * np.arange(len(rows))[:, None]
+        cells, row_start = np.ascontiguousarray(rows).ravel(), rows.shape[1] * np.arange(len(rows))[:, None]
         for _ in range(self._depth):
-            node = self._child[2 * node + (flat[first + self._column[node]] <= self._cut[node])]
+            node = self._child[2 * node + (cells[row_start + self._column[node]] <= self._cut[node])]
         return np.asarray(self.value[self._leaf[node]])
 
     def summed(self, rows: Floating) -> Float64:
@@ -109,12 +109,12 @@ class Forest:
     def _state(self) -> dict[str, Any]:
         """The arrays; values are bytes, which number their levels, where no column has more levels than that."""
         state: dict[str, Any] = {"column": self.column, "cut": self.cut}
-        different = [np.unique(column, return_inverse=True) for column in self.value.T]
-        most = max(len(levels) for levels, _ in different)
-        if most > _BYTE:
+        columns = [np.unique(column, return_inverse=True) for column in self.value.T]
+        level_count = max(len(levels) for levels, _ in columns)
+        if level_count > _BYTE:
             return {**state, "value_": self.value}
-        levels = np.stack([np.pad(levels, (0, most - len(levels))) for levels, _ in different], axis=1)
-        number = np.stack([number for _, number in different], axis=1)
+        levels = np.stack([np.pad(levels, (0, level_count - len(levels))) for levels, _ in columns], axis=1)
+        number = np.stack([number for _, number in columns], axis=1)
         return {**state, "value_": number.astype(np.uint8), "levels": levels}
 
     @classmethod
@@ -125,14 +125,14 @@ class Forest:
         return cls(state["column"], state["cut"], value)
 
 
-def extra_tree(grown: Any, value: Float64 | None = None) -> Tree:
+def extra_tree(tree: Any, value: Float64 | None = None) -> Tree:
     """A tree from the ``tree_`` of one of scikit-learn's extremely randomised trees, or with other leaf ``value``.
 
     They compare numbers in single precision, so the next lower single is an equal cut.
     """
-    cut = grown.threshold.astype(np.float32)
-    cut = np.where(cut > grown.threshold, np.nextafter(cut, np.float32(-np.inf)), cut)
-    return Tree(grown.feature, cut, grown.value[:, :, 0] if value is None else value)
+    cut = tree.threshold.astype(np.float32)
+    cut = np.where(cut > tree.threshold, np.nextafter(cut, np.float32(-np.inf)), cut)
+    return Tree(tree.feature, cut, tree.value[:, :, 0] if value is None else value)
 
 
 @dataclass(eq=False, repr=False)
@@ -144,11 +144,11 @@ class _Trees(Reducing):
     random_state: int = 0
 
     def _learn(self, features: Float64, target: Float64) -> None:
-        seen = self._seen(features)
-        self._find_components(seen)
-        self.forest_ = Forest.join(self._grown(self._reduced(seen), target))
+        columns = self._seen(features)
+        self._find_components(columns)
+        self.forest_ = Forest.join(self._grow(self._reduced(columns), target))
 
-    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
+    def _grow(self, rows: Float64, target: Float64) -> list[Tree]:
         raise NotImplementedError
 
     def _answer(self, features: Float64) -> Float64:
@@ -169,14 +169,14 @@ class TreesHead(_Trees, Chooser, kind="trees"):
     use_code: bool = True
     share: float = 0.5
 
-    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
+    def _grow(self, rows: Float64, target: Float64) -> list[Tree]:
         forest = ExtraTreesClassifier(self.trees, max_features=self.share, random_state=self.random_state)
         forest.fit(rows, oracle_choice(target))
         trees = []
         for estimator in forest.estimators_:
-            share = estimator.tree_.value[:, 0, :]
-            value = np.zeros((len(share), target.shape[1]))
-            value[:, forest.classes_] = share / share.sum(axis=1, keepdims=True)
+            class_shares = estimator.tree_.value[:, 0, :]
+            value = np.zeros((len(class_shares), target.shape[1]))
+            value[:, forest.classes_] = class_shares / class_shares.sum(axis=1, keepdims=True)
             trees.append(extra_tree(estimator.tree_, value))
         return trees
 
@@ -199,7 +199,7 @@ class _RegressionTrees(_Trees):
     share: float = 0.4
     leaf: int = 1
 
-    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
+    def _grow(self, rows: Float64, target: Float64) -> list[Tree]:
         forest = ExtraTreesRegressor(
             self.trees, max_features=self.share, min_samples_leaf=self.leaf, random_state=self.random_state
         )
@@ -233,16 +233,16 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
             raise HeadError(f"{len(features)} rows of features, {measured} costs of the default; one each is needed")
         ratios = log_ratios(target, self.default)
         self.mean_: Float64 = ratios.mean(axis=0)
-        _, spread, axes = np.linalg.svd(ratios - self.mean_, full_matrices=False)
-        self.directions_: Float64 = axes[: max(1, min(self.outputs, int((spread > 1e-9).sum())))]
+        _, singular_values, axes = np.linalg.svd(ratios - self.mean_, full_matrices=False)
+        self.directions_: Float64 = axes[: max(1, min(self.outputs, int((singular_values > 1e-9).sum())))]
         super()._learn(features, (ratios - self.mean_) @ self.directions_.T)
 
-    def _find_components(self, seen: Float64) -> None:
+    def _find_components(self, columns: Float64) -> None:
         # Hashing rows as bytes: sorting thousands of them takes longer than finding their components.
         rows: dict[bytes, int] = {}
-        for row, code in enumerate(seen[:, self.context_columns :] + 0.0):  # minus zero is zero
+        for row, code in enumerate(columns[:, self.context_columns :] + 0.0):  # minus zero is zero
             rows.setdefault(code.tobytes(), row)
-        super()._find_components(seen[list(rows.values())])
+        super()._find_components(columns[list(rows.values())])
 
     def _answer(self, features: Float64) -> Float64:
         return self.mean_ + super()._answer(features) @ self.directions_
@@ -293,7 +293,7 @@ class BoostedRegressor(_Trees, Regressor, kind="boosted_number"):
     def _from_state(cls, state: dict[str, Any]) -> Self:
         return super()._from_state({"bags": 1, "share": 1.0} | state)  # which heads that were saved before do not have
 
-    def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
+    def _grow(self, rows: Float64, target: Float64) -> list[Tree]:
         grown, starts = [], []
         options = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
         options |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves}
@@ -333,29 +333,29 @@ class BoostedChances(MultiRegressor, kind="boosted_chances"):
         features, shares = self._checked_training(X, y, multi_output=True, y_numeric=True)
         weight = shares * (1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[:, None])
         row, outcome = np.nonzero(weight)
-        present = np.unique(outcome)
-        if len(present) < 2:
-            problem = f"only {len(present)} of {shares.shape[1]} outcomes have a share above 0 in some row"
+        outcomes = np.unique(outcome)
+        if len(outcomes) < 2:
+            problem = f"only {len(outcomes)} of {shares.shape[1]} outcomes have a share above 0 in some row"
             raise HeadError(f"{problem}; at least 2 are needed")
         options = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
         options |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves, "l2_regularization": 1.0}
         # From the outcomes that are present to all K; of two outcomes one number describes both.
-        wide = np.eye(shares.shape[1])[present] if shares.shape[1] > 2 else np.eye(2)
-        wide = wide[1:] if len(present) == 2 else wide
-        wide = wide[:, 1:] if shares.shape[1] == 2 else wide
-        grown = []
+        expansion = np.eye(shares.shape[1])[outcomes] if shares.shape[1] > 2 else np.eye(2)
+        expansion = expansion[1:] if len(outcomes) == 2 else expansion
+        expansion = expansion[:, 1:] if shares.shape[1] == 2 else expansion
+        trees = []
         for bag in range(self.bags):
             boosted = HistGradientBoostingClassifier(**options, random_state=self.random_state + bag)
             boosted.fit(features[row], outcome, sample_weight=weight[row, outcome])
-            grown += [tree._replace(value=tree.value @ wide / self.bags) for tree in boosted_trees(boosted)]
-        self.start_ = np.asarray(boosted._baseline_prediction, dtype=np.float64).ravel() @ wide  # (V,): K, or 1 for two
+            trees += [tree._replace(value=tree.value @ expansion / self.bags) for tree in boosted_trees(boosted)]
+        self.start_ = np.asarray(boosted._baseline_prediction, dtype=np.float64).ravel() @ expansion  # (V,): K, or 1
         if shares.shape[1] > 2:
-            self.start_[np.setdiff1d(np.arange(shares.shape[1]), present)] = _NEVER
-        self.forest_ = Forest.join(grown)
+            self.start_[np.setdiff1d(np.arange(shares.shape[1]), outcomes)] = _ABSENT_LOG_ODDS
+        self.forest_ = Forest.join(trees)
         return self
 
     def _answer(self, features: Float64) -> Float64:
-        raw = self.start_ + self.forest_.summed(features)
-        raw = np.concatenate([np.zeros_like(raw), raw], axis=1) if raw.shape[1] == 1 else raw
-        chances = np.exp(raw - raw.max(axis=1, keepdims=True))
-        return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+        scores = self.start_ + self.forest_.summed(features)
+        scores = np.concatenate([np.zeros_like(scores), scores], axis=1) if scores.shape[1] == 1 else scores
+        odds = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))

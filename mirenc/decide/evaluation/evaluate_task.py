@@ -54,7 +54,7 @@ class Evaluation:
         """Read and embed the samples; ``advance`` is called after each. Raises TaskError: bad rows, unreadable IR."""
         task.check_data(data)
         encoder = encoder or load()
-        row_names = _several("rows", rows) or default_rows(task, data)
+        row_names = _name_list("rows", rows) or default_rows(task, data)
         features = build_features(task, data, row_names, encoder, advance=advance)
         model = {"name": encoder.name, "digest": encoder.features_digest}
         return cls(task, data, task.check_variant(variant), model, features)
@@ -70,27 +70,27 @@ class Evaluation:
         on_report: Callable[[TaskReport], object] | None = None,
     ) -> TaskReport:
         """Fit and ask heads; parameters as those of `evaluate`."""
-        possible = [protocol for protocol in self.task.protocols if not protocol.only_unit(self.data)]
-        chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or possible
-        work = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen, seeds)
-        digests = {job.key: job.digest() for job in work}
-        known = {key: result for report in previous_reports for key, result in report.known(digests).items()}
-        done: dict[Key, Result] = {}
-        for place, (job, result) in enumerate(zip(work, run_jobs(work, jobs, advance, known), strict=True), 1):
-            done[job.key] = result
-            if on_report is not None and place % len(self.features) == 0 and place < len(work):
-                on_report(self._report(chosen, seeds, digests, done))
-        return self._report(chosen, seeds, digests, done)
+        fallback = [protocol for protocol in self.task.protocols if not protocol.only_unit(self.data)]
+        chosen_protocols = [self.task.protocol(name) for name in _name_list("protocols", protocols)] or fallback
+        plan = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen_protocols, seeds)
+        digests = {job.key: job.digest() for job in plan}
+        known_results = {key: result for report in previous_reports for key, result in report.known(digests).items()}
+        results: dict[Key, Result] = {}
+        for count, (job, result) in enumerate(zip(plan, run_jobs(plan, jobs, advance, known_results), strict=True), 1):
+            results[job.key] = result
+            if on_report is not None and count % len(self.features) == 0 and count < len(plan):
+                on_report(self._report(chosen_protocols, seeds, digests, results))
+        return self._report(chosen_protocols, seeds, digests, results)
 
     def _report(
-        self, protocols: list[Protocol], seeds: Sequence[int], digests: Mapping[Key, str], done: Mapping[Key, Result]
+        self, protocols: list[Protocol], seeds: Sequence[int], digests: Mapping[Key, str], results: Mapping[Key, Result]
     ) -> TaskReport:
         data, task = self.data, self.task
-        complete: dict[str, dict[str, Any]] = {}
+        protocol_records: dict[str, dict[str, Any]] = {}
         for protocol, seed in itertools.product(protocols, seeds):
-            if all((protocol.name, seed, row.row) in done for row in self.features):
-                runs = complete.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
-                runs[str(seed)] = self._run_record(protocol, seed, digests, done)
+            if all((protocol.name, seed, row.row) in results for row in self.features):
+                runs = protocol_records.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
+                runs[str(seed)] = self._run_record(protocol, seed, digests, results)
         record = {
             "format_version": FORMAT,
             "mirenc_version": __version__,
@@ -101,29 +101,29 @@ class Evaluation:
             "groups": len(np.unique(data.group)),
             "data_hash": data.content_hash,
             "model": self.model,
-            "seeds": list(dict.fromkeys(seed for _, seed, _ in done)) if self.features else list(seeds),
+            "seeds": list(dict.fromkeys(seed for _, seed, _ in results)) if self.features else list(seeds),
             "rows": {row.row: {"note": row.note, "columns": row.matrix.shape[1]} for row in self.features},
-            "protocols": complete,
+            "protocols": protocol_records,
         }
         return TaskReport(record, task, data)
 
     def _run_record(
-        self, protocol: Protocol, seed: int, digests: Mapping[Key, str], done: Mapping[Key, Result]
+        self, protocol: Protocol, seed: int, digests: Mapping[Key, str], results: Mapping[Key, Result]
     ) -> dict[str, Any]:
         folds = list(protocol.split(self.data, seed))
         fold = np.full(len(self.data), -1, dtype=np.int64)  # -1: no fold tests the sample
         for index, (_, test) in enumerate(folds):
             fold[test] = index
-        static = target_of(self.data, self.task.select).static_rows(folds, self.task.portfolios)
+        static_predictions = target_of(self.data, self.task.select).static_rows(folds, self.task.portfolios)
         rows: dict[str, Any] = {
-            name: {"said": pack_predictions(predictions, fold)} for name, predictions in static.items()
+            name: {"said": pack_predictions(predictions, fold)} for name, predictions in static_predictions.items()
         }
         for features in self.features:
             key = (protocol.name, seed, features.row)
-            predictions, heads, three = done[key]
+            predictions, heads, best_of_three = results[key]
             rows[features.row] = {"inputs": digests[key], "said": pack_predictions(predictions, fold), "heads": heads}
-            if three is not None:
-                rows[features.row]["best_of_three"] = pack_predictions(three, fold)
+            if best_of_three is not None:
+                rows[features.row]["best_of_three"] = pack_predictions(best_of_three, fold)
         return {"fold": fold.tolist(), "rows": rows}
 
 
@@ -153,7 +153,7 @@ def evaluate(
     features, folds and candidates are the same. ``on_report`` is called with the report after each seed but the last.
     """
     task = task if isinstance(task, Task) else get_task(task)
-    for name in _several("protocols", protocols):
+    for name in _name_list("protocols", protocols):
         task.protocol(name)
     if not seeds:
         raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
@@ -164,7 +164,7 @@ def evaluate(
     return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, **reports)
 
 
-def _several(name: str, names: Sequence[str] | None) -> list[str]:
+def _name_list(name: str, names: Sequence[str] | None) -> list[str]:
     """The names as a list. Raises TaskError: a single string, whose letters would be taken for names."""
     if isinstance(names, str):
         raise TaskError(f"{name} is {names!r}, but must be a sequence of names, such as {name}=[{names!r}]")

@@ -63,45 +63,45 @@ class Job:
             target.shape(features, np.arange(len(self.unit))), self.seed, target.select, features.candidate
         )
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
-        search = [__version__, self.seed, features.context_columns, target.select, members, head.picks]
+        inputs = [__version__, self.seed, features.context_columns, target.select, members, head.picks]
         if isinstance(head, CautiousEnsembleHead):
-            search.append([type(head).__name__, head.default, head.most_slow])
-        content = hashlib.sha256(json.dumps(search).encode())
+            inputs.append([type(head).__name__, head.default, head.most_slow])
+        digest = hashlib.sha256(json.dumps(inputs).encode())
         for names in (self.unit, target.group):
-            content.update(json.dumps(names.tolist()).encode())
+            digest.update(json.dumps(names.tolist()).encode())
         arrays = [features.matrix, target.values, target.strata]
         if isinstance(target, CostTarget):
             for settings in (features.settings or target.settings, *(features.question_settings or ())):
                 arrays += [settings.features, settings.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
-            content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
-        return content.hexdigest()
+            digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
 
 def plan_jobs(
     target: Target, data: TaskData, features: list[Features], protocols: Sequence[Protocol], seeds: Sequence[int]
 ) -> list[Job]:
     """Every row under every protocol and seed."""
-    work = []
+    jobs = []
     for protocol in protocols:
         unit = protocol.unit(data)
         for seed in seeds:
             folds = list(protocol.split(data, seed))
-            work += [Job(protocol.name, seed, row, target, unit, folds) for row in features]
-    return work
+            jobs += [Job(protocol.name, seed, row, target, unit, folds) for row in features]
+    return jobs
 
 
 def run_jobs(
-    work: Sequence[Job], jobs: int, advance: Callable[..., None] | None = None, known: Mapping[Key, Result] = {}
+    job_list: Sequence[Job], jobs: int, advance: Callable[..., None] | None = None, known: Mapping[Key, Result] = {}
 ) -> Iterator[Result]:
     """Results in the order of the work, as they are done, by so many processes; ``known`` ones are not computed."""
     # joblib shares a large array with its processes once, as a file in memory, however many jobs have it.
-    pending = (delayed(_run)(job) for job in work if job.key not in known)
-    computed: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(pending))
-    for job in work:
-        yield known[job.key] if job.key in known else next(computed)
+    pending_jobs = (delayed(_run)(job) for job in job_list if job.key not in known)
+    results: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(pending_jobs))
+    for job in job_list:
+        yield known[job.key] if job.key in known else next(results)
         if advance is not None:
-            advance(1, total=len(work), note=f"{job.protocol}, seed {job.seed}, {job.features.row}")
+            advance(1, total=len(job_list), note=f"{job.protocol}, seed {job.seed}, {job.features.row}")
 
 
 def _run(job: Job) -> Result:
@@ -112,15 +112,15 @@ def _run(job: Job) -> Result:
             answers.append(job.target.decide(head, job.features, test))
             heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
     predictions, best = zip(*answers, strict=True)
-    return Result(_placed(job, predictions), heads, None if best[0] is None else _placed(job, best))
+    return Result(_in_row_order(job, predictions), heads, None if best[0] is None else _in_row_order(job, best))
 
 
-def _placed(job: Job, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """The answers about the test rows of each fold, at the places of these rows; 0 where no fold tests a row."""
-    placed: NDArray[Any] = np.zeros((len(job.unit), *answers[0].shape[1:]), dtype=answers[0].dtype)
+def _in_row_order(job: Job, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """The answers about the test rows of all folds, in the order of the rows; 0 where no fold tests a row."""
+    ordered: NDArray[Any] = np.zeros((len(job.unit), *answers[0].shape[1:]), dtype=answers[0].dtype)
     for (_, test), answer in zip(job.folds, answers, strict=True):
-        placed[test] = answer
-    return placed
+        ordered[test] = answer
+    return ordered
 
 
 def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:
@@ -135,18 +135,18 @@ def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:
     return {"labels": tested.shape[1], "float16": base64.b64encode(packed).decode("ascii")}
 
 
-def unpack_predictions(kept: Any, fold: Int64) -> NDArray[Any]:
+def unpack_predictions(entry: Any, fold: Int64) -> NDArray[Any]:
     """Reverse `pack_predictions`; 0 for samples that were not tested. Raises TaskError: damaged content."""
     tested = fold >= 0
     try:
-        if isinstance(kept, dict):
-            content = zlib.decompress(base64.b64decode(kept["float16"], validate=True))
-            values = np.frombuffer(content, dtype="<f2").astype(np.float64).reshape(-1, kept["labels"])
+        if isinstance(entry, dict):
+            content = zlib.decompress(base64.b64decode(entry["float16"], validate=True))
+            values = np.frombuffer(content, dtype="<f2").astype(np.float64).reshape(-1, entry["labels"])
         else:
-            values = np.array(kept, dtype=np.float64 if any(isinstance(value, float) for value in kept) else np.int64)
+            values = np.array(entry, dtype=np.float64 if any(isinstance(value, float) for value in entry) else np.int64)
         predictions = np.zeros((len(fold), *values.shape[1:]), dtype=values.dtype)
         predictions[tested] = values
     except (KeyError, TypeError, ValueError, binascii.Error, zlib.error) as error:
-        found = f"the recorded result is damaged: its answers for {tested.sum()} samples cannot be read ({error})"
-        raise TaskError(f"{found}. Evaluate again") from None
+        problem = f"the recorded result is damaged: its answers for {tested.sum()} samples cannot be read ({error})"
+        raise TaskError(f"{problem}. Evaluate again") from None
     return predictions

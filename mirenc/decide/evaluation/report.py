@@ -29,9 +29,9 @@ from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 
 FORMAT = 2
-_AGAINST = "no_code"  # the row that every other is compared with
+_NO_CODE = "no_code"  # the row that every other is compared with
 # Where a compiler's own choice is known (`Context.compiler_names`), code must beat that too.
-_RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
+_RIVALS = {"gain": _NO_CODE, "gain_over_compiler": "compiler"}
 # With fewer groups, a win in each of them may be chance: 2 / 2**5 is more than 5 % (sign test, two-sided).
 _LEAST_GROUPS = 6
 # Titles of rows from stored features (`downstream/kept_features.py`).
@@ -132,14 +132,14 @@ class TaskReport:
             if "inputs" in row and digests.get((protocol, int(seed), name)) == row["inputs"]
         }
 
-    def proves(self, kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> bool:
+    def proves(self, saved_figures: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> bool:
         """Whether saved figures are of these data, which the hash does not show: variants of a task share files."""
         try:
-            for protocol, rows in kept.items():
-                inside = np.flatnonzero(self.tested(protocol))
+            for protocol, rows in saved_figures.items():
+                samples = np.flatnonzero(self.tested(protocol))
                 for row, figures in rows.items():
-                    now = np.mean([self._figures.proof_of(run, inside) for run in self.predictions(protocol, row)])
-                    if not math.isclose(figures[self._figures.proof], now, rel_tol=1e-9):
+                    proof = np.mean([self._figures.proof_of(run, samples) for run in self.predictions(protocol, row)])
+                    if not math.isclose(figures[self._figures.proof], proof, rel_tol=1e-9):
                         return False
         except (AttributeError, KeyError, TypeError, ValueError):
             return False
@@ -158,10 +158,10 @@ class TaskReport:
         - ``labels``: see `area_figures`. ``speedup_over``: geometric and arithmetic, over each static baseline.
           ``best_of_three``: some of the keys, if the three preferred settings are measured and the best is kept.
         """
-        inside = np.flatnonzero(self.tested(protocol) & ((self.data.part == part) | (not part)))
-        group = self.data.group[inside]
+        rows = np.flatnonzero(self.tested(protocol) & ((self.data.part == part) | (not part)))
+        group = self.data.group[rows]
         runs = self.predictions(protocol, row)
-        by_seed = [self._figures.of_run(run, inside) for run in runs]
+        by_seed = [self._figures.of_run(run, rows) for run in runs]
         out: dict[str, Any] = {}
         for key in by_seed[0]:
             values = np.array([figures[key] for figures in by_seed])
@@ -169,25 +169,25 @@ class TaskReport:
             out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         per_sample = self._figures.per_sample
         rivals = {
-            name: per_sample(self.predictions(protocol, rival), inside)
+            name: per_sample(self.predictions(protocol, rival), rows)
             for name, rival in _RIVALS.items()
             if rival in self.rows(protocol)
         }
-        for value, by_sample in per_sample(runs, inside).items():
+        for value, by_sample in per_sample(runs, rows).items():
             statistic = np.exp if value == "speedup" else None
             out[f"{value}_interval"] = group_interval(by_sample, group, statistic=statistic)
-            for name, against in rivals.items():
-                difference = by_sample - against[value]
+            for name, rival_values in rivals.items():
+                difference = by_sample - rival_values[value]
                 gain = difference.mean()
                 out[f"{value}_{name}"] = float(np.exp(gain) if statistic else gain)
                 out[f"{value}_{name}_interval"] = group_interval(difference, group, statistic=statistic)
         if (events := self._figures.events) is not None:
             shape, rival = (-1, len(self.data), events.shape[1]), None
-            if _AGAINST in self.rows(protocol):
-                rival = self.predictions(protocol, _AGAINST).reshape(shape)[:, inside]
-            answers, names = runs.reshape(shape)[:, inside], self.data.label_names
-            out |= area_figures(events[inside], answers, group, against=rival, names=names)
-        return out | self._figures.over_all(runs, self.best_of_three(protocol, row), inside)
+            if _NO_CODE in self.rows(protocol):
+                rival = self.predictions(protocol, _NO_CODE).reshape(shape)[:, rows]
+            answers, names = runs.reshape(shape)[:, rows], self.data.label_names
+            out |= area_figures(events[rows], answers, group, against=rival, names=names)
+        return out | self._figures.over_all(runs, self.best_of_three(protocol, row), rows)
 
     # -- output ----------------------------------------------------------------------------------------
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
@@ -235,8 +235,8 @@ class TaskReport:
     def warning(self, protocol: str) -> str:
         """Why the figures of a protocol say little, if it tests too few groups; else ""."""
         groups = len(np.unique(self.data.group[self.tested(protocol)]))
-        needed = f"{_LEAST_GROUPS} are needed before even what is better in every one is told from chance at 95 %"
-        text = f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {needed}"
+        requirement = f"{_LEAST_GROUPS} are needed before even what is better in every one is told from chance at 95 %"
+        text = f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {requirement}"
         return "" if groups >= _LEAST_GROUPS else text
 
     def _notes(self, protocol: str) -> str:
@@ -264,7 +264,7 @@ class TaskReport:
         for row in self.rows(protocol):
             figures = self.figures(protocol, row)
             line = {"row": row_title(row), **self._figures.columns(figures)}
-            if row not in (_AGAINST, *STATIC_TITLES) and f"{self.judged_by}_gain" in figures:
+            if row not in (_NO_CODE, *STATIC_TITLES) and f"{self.judged_by}_gain" in figures:
                 line["against no code"] = _gain_text(self.judged_by, figures)
                 if self.judged_by == "mae" and "auc_gain" in figures:
                     line["AUC against no code"] = _gain_text("auc", figures)
@@ -274,13 +274,13 @@ class TaskReport:
 def _result(run: Mapping[str, Any], name: str) -> Result:
     """The result of a row in one seed; older records have no best of three."""
     fold, row = np.array(run["fold"]), run["rows"][name]
-    three = unpack_predictions(row["best_of_three"], fold) if "best_of_three" in row else None
-    return Result(unpack_predictions(row["said"], fold), row.get("heads", []), three)
+    best_of_three = unpack_predictions(row["best_of_three"], fold) if "best_of_three" in row else None
+    return Result(unpack_predictions(row["said"], fold), row.get("heads", []), best_of_three)
 
 
 def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
-    form, unit = _GAINS[value]
-    return form.format(*(unit * number for number in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
+    form, factor = _GAINS[value]
+    return form.format(*(factor * number for number in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
 
 
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:

@@ -52,11 +52,11 @@ def c_source(
     score = write_formula(head, writer, Vector(writer, "features", head.n_features_in_))
     settings, check, count = "", "", str(score.width)
     if pairs is not None:
-        columns, least, count = len(pairs.setting_middle_), score.width if writer.needs_all_settings else 1, "count"
-        settings = f"\n * settings: count rows, {least} to {score.width}, of {columns} numbers each."
+        columns, minimum, count = len(pairs.setting_middle_), score.width if writer.needs_all_settings else 1, "count"
+        settings = f"\n * settings: count rows, {minimum} to {score.width}, of {columns} numbers each."
         settings += "".join(f"\n *     {place}: {feature}" for place, feature in enumerate(setting_features))
-        check = _CHECK_SETTINGS % (least, score.width, columns)
-    listed = (f"\n *     {place}: {choice}".replace("*/", "* /") for place, choice in enumerate(choices))
+        check = _CHECK_SETTINGS % (minimum, score.width, columns)
+    choice_lines = (f"\n *     {place}: {choice}".replace("*/", "* /") for place, choice in enumerate(choices))
     return _template("head.c").substitute(
         name=name,
         version=__version__,
@@ -66,7 +66,7 @@ def c_source(
         columns=head.n_features_in_,
         settings=settings,
         width=score.width,
-        choices="".join(listed),
+        choices="".join(choice_lines),
         features="".join(f"    {json.dumps(feature)},\n" for feature in features),
         tables=writer.declarations,
         code=textwrap.indent(check + writer.code, "    "),
@@ -81,11 +81,11 @@ def c_test(head: Any, name: str, low: Float64, high: Float64, settings: Float64 
 
     ``settings`` (K, F): those that each row is asked about, where the head takes settings.
     """
-    state, drawn = 1, np.empty((_TEST_ROWS, head.n_features_in_))
-    for place in range(drawn.size):
+    state, fractions = 1, np.empty((_TEST_ROWS, head.n_features_in_))
+    for index in range(fractions.size):
         state = (state * 1664525 + 1013904223) % 2**32
-        drawn.flat[place] = state / 2**32
-    rows = (low + (high - low) * drawn) * np.where(np.arange(_TEST_ROWS) % 10 == 9, 1000.0, 1.0)[:, None]
+        fractions.flat[index] = state / 2**32
+    rows = (low + (high - low) * fractions) * np.where(np.arange(_TEST_ROWS) % 10 == 9, 1000.0, 1.0)[:, None]
     arguments = () if settings is None else (Settings(settings, np.tile(np.arange(len(settings)), (_TEST_ROWS, 1))),)
     chooses = hasattr(head, "predict_proba")
     scores = (head.predict_proba if chooses else head.predict)(rows, *arguments).reshape(_TEST_ROWS, -1)
@@ -122,63 +122,63 @@ def pair_head(head: Any) -> PairHead | None:
 
 
 # -- the formula of each kind, written step by step for one row ----------------------------------------
-def write_formula(head: Any, to: CWriter, x: Vector) -> Vector:
+def write_formula(head: Any, writer: CWriter, x: Vector) -> Vector:
     """Write what a head answers for row x: `predict_proba` of heads that choose, `predict` of others."""
-    raw = _raw(head, to, x)
-    return (raw * -SHARPNESS).apply("Softmax") if isinstance(head, CostRegressor) else raw
+    answer = _raw_answer(head, writer, x)
+    return (answer * -SHARPNESS).apply("Softmax") if isinstance(head, CostRegressor) else answer
 
 
-def _raw(head: Any, to: CWriter, x: Vector) -> Vector:
+def _raw_answer(head: Any, writer: CWriter, x: Vector) -> Vector:
     """What `Head._answer` computes, for one row."""
     match head:
         case _Ridge():
             return (x - head.center_) / head.spread_ @ head.weights_ + head.mean_
         case BoostedRegressor():
-            return to.forest(_reduced(head, to, x), head.forest_, single=False) + head.start_
+            return writer.forest(_reduce(head, writer, x), head.forest_, single=False) + head.start_
         case BoostedChances():
-            raw = to.forest(x, head.forest_, single=False) + head.start_
+            scores = writer.forest(x, head.forest_, single=False) + head.start_
             # A single number is the score of the second of two outcomes; that of the first is 0.
-            return (raw if raw.width > 1 else raw @ np.array([[0.0, 1.0]])).apply("Softmax")
+            return (scores if scores.width > 1 else scores @ np.array([[0.0, 1.0]])).apply("Softmax")
         case _Trees():
-            mean = to.forest(_reduced(head, to, x), head.forest_, single=True) / float(len(head.forest_._root))
+            mean = writer.forest(_reduce(head, writer, x), head.forest_, single=True) / float(len(head.forest_._root))
             return mean @ head.directions_ + head.mean_ if isinstance(head, RatioTreesHead) else mean
         case PairHead(products=False):
-            return _pairs(head, to, x)
+            return _pair_costs(head, writer, x)
         case _Ensemble():
             members, weights = head.members_, head.weights_.items()
-            mean = reduce(add, [write_formula(members[name], to, x) * weight for name, weight in weights])
+            mean = reduce(add, [write_formula(members[name], writer, x) * weight for name, weight in weights])
             if not isinstance(head, CautiousEnsembleHead):
                 return mean
             default = np.arange(head.n_choices_) == head.default
-            raised = mean.apply("Max", np.where(default, LEAST_PREFERENCE, 0.0))
-            raised *= np.where(default, math.exp(SHARPNESS * head.margin_), 1.0)
-            return raised / raised.apply("ReduceSum", width=1)
+            preference = mean.apply("Max", np.where(default, LEAST_PREFERENCE, 0.0))
+            preference *= np.where(default, math.exp(SHARPNESS * head.margin_), 1.0)
+            return preference / preference.apply("ReduceSum", width=1)
     raise HeadError(
         f"a head of kind {kind_of_head(head)!r} cannot be exported; available: ridge heads, tree heads, pair heads "
         "that do not multiply features (products=False), and ensembles of these"
     )
 
 
-def _part(x: Vector, first: int, last: int) -> Vector:
+def _slice(x: Vector, first: int, last: int) -> Vector:
     return x if (first, last) == (0, x.width) else x.apply("Slice", first, last, width=last - first)
 
 
-def _joined(to: CWriter, *parts: Vector) -> Vector:
-    return to.operation("Concat", *parts, width=sum(part.width for part in parts))
+def _concatenate(writer: CWriter, *parts: Vector) -> Vector:
+    return writer.operation("Concat", *parts, width=sum(part.width for part in parts))
 
 
-def _reduced(head: Reducing, to: CWriter, x: Vector) -> Vector:
+def _reduce(head: Reducing, writer: CWriter, x: Vector) -> Vector:
     context = head.context_columns
     if not head.axes_.shape[1]:
-        return x if getattr(head, "use_code", True) else _part(x, 0, context)
-    code = (_part(x, context, x.width) - head.center_) @ head.axes_
-    return _joined(to, _part(x, 0, context), code) if context else code
+        return x if getattr(head, "use_code", True) else _slice(x, 0, context)
+    code = (_slice(x, context, x.width) - head.center_) @ head.axes_
+    return _concatenate(writer, _slice(x, 0, context), code) if context else code
 
 
-def _pairs(head: PairHead, to: CWriter, x: Vector) -> Vector:
+def _pair_costs(head: PairHead, writer: CWriter, x: Vector) -> Vector:
     def cost(row: Vector, setting: Vector) -> Vector:
         columns = (setting - head.setting_middle_) / head.setting_spread_
-        return write_formula(head.regressor_, to, _joined(to, row, columns))
+        return write_formula(head.regressor_, writer, _concatenate(writer, row, columns))
 
-    seen = x if head.use_code else _part(x, 0, head.context_columns)
-    return to.per_setting(_reduced(head, to, (seen - head.middle_) / head.spread_), head, cost)
+    inputs = x if head.use_code else _slice(x, 0, head.context_columns)
+    return writer.per_setting(_reduce(head, writer, (inputs - head.middle_) / head.spread_), head, cost)

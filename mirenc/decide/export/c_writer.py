@@ -30,9 +30,9 @@ class Vector:
     width: int
     per_setting: bool = False
 
-    def apply(self, operator: str, *others: Operand, width: int = 0) -> "Vector":
+    def apply(self, operator: str, *operands: Operand, width: int = 0) -> "Vector":
         """The result of an operation, one of the macros in head.c (without regard to case)."""
-        return self.writer.operation(operator, self, *others, width=width)
+        return self.writer.operation(operator, self, *operands, width=width)
 
     __add__ = partialmethod(apply, "Add")
     __sub__ = partialmethod(apply, "Sub")
@@ -76,9 +76,9 @@ class CWriter:
         """Write one operation; ``width`` of its result, where that is not the width of the widest operand."""
         vectors = [operand for operand in operands if isinstance(operand, Vector)]
         first, width = vectors[0], width or max(vector.width for vector in vectors)
-        wide = [vector.per_setting for vector in vectors if vector.width > 1]
-        self.needs_all_settings |= any(wide) and not all(wide)
-        count = "count" if any(wide) else str(width)
+        per_setting_flags = [vector.per_setting for vector in vectors if vector.width > 1]
+        self.needs_all_settings |= any(per_setting_flags) and not all(per_setting_flags)
+        count = "count" if any(per_setting_flags) else str(width)
         match operator, operands[1:]:
             case "Slice", (start, _):
                 return Vector(self, f"({first.name} + {start})", width)
@@ -94,7 +94,7 @@ class CWriter:
             case "Softmax", _:
                 return self._step(f"SOFTMAX(@, {count}, {first.name})", width, per_setting=first.per_setting)
         words = ", ".join(map(self._element, operands))
-        return self._step(f"{operator.upper()}(@, {count}, {words})", width, per_setting=any(wide))
+        return self._step(f"{operator.upper()}(@, {count}, {words})", width, per_setting=any(per_setting_flags))
 
     def _element(self, operand: Operand) -> str:
         """Element ``i`` of an operand, in C."""
@@ -122,7 +122,7 @@ class CWriter:
 
     def per_setting(self, x: Vector, head: PairHead, cost: Callable[[Vector, Vector], Vector]) -> Vector:
         """The cost of row x under each setting that the caller asks about."""
-        before, steps, self.code, columns = self.code, dict(self._steps), "", len(head.setting_middle_)
+        code, steps, self.code, columns = self.code, dict(self._steps), "", len(head.setting_middle_)
         result = cost(x, Vector(self, "setting", columns))
-        body, self.code, self._steps = textwrap.indent(self.code, "    "), before, steps  # the loop's own are local
+        body, self.code, self._steps = textwrap.indent(self.code, "    "), code, steps  # the loop's own are local
         return self._step(_SETTINGS_LOOP % (columns, body, result.name), head.n_choices_, per_setting=True)

@@ -72,8 +72,8 @@ class _ModuleCode:
         features = self._features(region.level, _key(region), region.name)
         if region.level != "loop":
             return features
-        around = self._features("function", (region.symbol, ""))
-        return {name: np.concatenate([vector, around[name]]) for name, vector in features.items()}
+        function_features = self._features("function", (region.symbol, ""))
+        return {name: np.concatenate([vector, function_features[name]]) for name, vector in features.items()}
 
     def _features(self, level: str, key: tuple[str, str], name: str = "") -> dict[str, Float32]:
         row = self.rows.get((level, *key))

@@ -50,7 +50,7 @@ ROW_TITLES |= {
 LOOK_AHEAD = ("look_ahead", "look_ahead_both")
 HEAD_ROWS = (*CODE_ROWS, *LOOK_AHEAD)
 """Rows that a head can be fitted on."""
-_SHARE_TOLD = 0.5  # of training samples, those that say how often branches are taken
+_BRANCHES_SHARE = 0.5  # of training samples, those that say how often branches are taken
 _WITHOUT_CODE = ("no_code", "compiler", "hand", "look_ahead")
 _SAME_CODE_AS = {"both_mlp": "both", "look_ahead_both": "both"}
 _ONLY_CANDIDATE = {"both_mlp": "mlp"}
@@ -80,7 +80,7 @@ def _kind_of(row: str) -> tuple[str, tuple[str, ...]]:
     return next(((row.removesuffix(end), names) for end, names in TOLD.items() if row.endswith(end)), (row, ()))
 
 
-def _why_not(task: Task, data: TaskData | None, row: str) -> str:
+def _reason_against(task: Task, data: TaskData | None, row: str) -> str:
     """Why a row cannot be computed; "" if it can."""
     kind, run_names = _kind_of(row)
     if kind == "ir2vec" and not ir2vec_available():
@@ -91,8 +91,8 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
         return f"task {task.name!r} asks no compiler. Leave out row 'compiler'"
     if row == "no_code" and not task.context.names:
         return f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'"
-    known = {name for sample in (data.samples if data is not None else ()) for name in sample.run}
-    if not known.issuperset(run_names):
+    names_told = {name for sample in (data.samples if data is not None else ()) for name in sample.run}
+    if not names_told.issuperset(run_names):
         return f"row {row!r} needs what only a run tells, and the samples lack it. Leave out the row, or measure anew"
     if kind in LOOK_AHEAD and not isinstance(task, LoopTask):
         return f"task {task.name!r} does not look ahead. Leave out row {row!r}"
@@ -104,8 +104,8 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
 def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     """All rows that can be computed here."""
     rows = ROW_TITLES if data is None or data.has_code else _WITHOUT_CODE
-    left_out = "both_mlp" if task.space is None else ""
-    return [row for row in rows if row != left_out and not _why_not(task, data, row)]
+    omitted_row = "both_mlp" if task.space is None else ""
+    return [row for row in rows if row != omitted_row and not _reason_against(task, data, row)]
 
 
 def context_with_run(task: Task, sample: Sample, from_run: Sequence[str] | None = None) -> tuple[Any, ...]:
@@ -120,8 +120,8 @@ def context_with_run(task: Task, sample: Sample, from_run: Sequence[str] | None 
 
 def hide_context(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
     """Context features of which some are not known."""
-    unknown = {place: one.unknown for place, one in enumerate(task.context.features) if one.name in names}
-    return tuple(unknown.get(place, value) for place, value in enumerate(context))
+    hidden_values = {i: feature.unknown for i, feature in enumerate(task.context.features) if feature.name in names}
+    return tuple(hidden_values.get(i, value) for i, value in enumerate(context))
 
 
 def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), from_run: Sequence[str] = ()) -> Float64:
@@ -145,7 +145,7 @@ def build_features(
     for row in rows:
         if row not in ROW_TITLES:
             raise TaskError(unknown("row", row, ROW_TITLES))
-        if reason := _why_not(task, data, row):
+        if reason := _reason_against(task, data, row):
             raise TaskError(reason)
     vectors, notes = _code_features(task, data, [code_row(row) for row in rows], encoder, advance)
 
@@ -155,42 +155,42 @@ def build_features(
         return look_ahead_tables(task, data, encoder, advance)
 
     @functools.cache
-    def looked_ahead(run_names: tuple[str, ...]) -> tuple[Settings, tuple[Settings, ...]]:
+    def look_ahead_views(run_names: tuple[str, ...]) -> tuple[Settings, tuple[Settings, ...]]:
         """Settings with each sample's code and what its run tells; and the views of a question that is told some."""
         assert isinstance(task, LoopTask)
         view = functools.partial(look_ahead_settings, data.settings, tables(), data.default)
 
-        def known(names: Sequence[str] | None) -> tuple[Float64, Float64]:
+        def counts_and_branches(names: Sequence[str] | None) -> tuple[Float64, Float64]:
             contexts = [context_with_run(task, sample, names) for sample in data.samples]
             counts = [max(task.iterations(context), default=0.0) for context in contexts]
             return np.array(counts), np.array([branches(context) for context in contexts])
 
-        counts, taken = known(None)
+        counts, branch_rates = counts_and_branches(None)
         # One head serves both who knows how often branches are taken and who does not.
-        settings = view(counts, taken * (np.random.default_rng(0).random((len(data), 1)) < _SHARE_TOLD))
-        counts, taken = known(run_names)
+        settings = view(counts, branch_rates * (np.random.default_rng(0).random((len(data), 1)) < _BRANCHES_SHARE))
+        counts, branch_rates = counts_and_branches(run_names)
         if "trip_count" in run_names:
-            return settings, (view(counts, taken),)
-        return settings, tuple(view(np.where(counts > 0, counts, count), taken) for count in TRIP_COUNTS)
+            return settings, (view(counts, branch_rates),)
+        return settings, tuple(view(np.where(counts > 0, counts, count), branch_rates) for count in TRIP_COUNTS)
 
     result = []
     for row in rows:
-        source, (_, from_run), ahead = code_row(row), _kind_of(row), row.startswith(LOOK_AHEAD)
+        source, (_, from_run), looks_ahead = code_row(row), _kind_of(row), row.startswith(LOOK_AHEAD)
         # A look-ahead has what runs tell in its settings: one, or several views.
-        hidden = task.context.run_names if ahead else task.context.compiler_names if source == "no_code" else ()
+        hidden = task.context.run_names if looks_ahead else task.context.compiler_names if source == "no_code" else ()
         context = context_matrix(task, data, hidden=hidden, from_run=from_run)
         code, settings, views = np.zeros((len(data), 0)), None, None
         if source == "hand":
             code = np.array([sample.hand_features for sample in data.samples], dtype=np.float64)
         elif source in vectors:
             code = vectors[source].astype(np.float64)
-        if ahead:
+        if looks_ahead:
             defaults = [default_columns(table, default) for table, default in zip(tables(), data.default, strict=True)]
             code = np.concatenate([np.array(defaults), code], axis=1)
-            settings, views = looked_ahead(from_run)
+            settings, views = look_ahead_views(from_run)
         matrix = np.concatenate([context, code], axis=1)
-        only, note = _ONLY_CANDIDATE.get(row, ""), notes.get(source, "")
-        result.append(Features(row, matrix, context.shape[1], only, note, settings, views))
+        candidate, note = _ONLY_CANDIDATE.get(row, ""), notes.get(source, "")
+        result.append(Features(row, matrix, context.shape[1], candidate, note, settings, views))
     return result
 
 
@@ -206,12 +206,12 @@ def _code_features(
         pieces_of_ir.setdefault(ir, []).append(number)
     parts: list[dict[str, Float32]] = [{}] * len(pieces)
     texts = [""] * len(pieces)  # for IR2Vec
-    read = CodeReader(encoder)
+    reader = CodeReader(encoder)
     for ir, numbers in pieces_of_ir.items():
         try:
             module = task.read_sample(encoder, ir)
             regions = [pieces[number][1] for number in numbers]
-            for number, region, features in zip(numbers, regions, read(module, regions), strict=True):
+            for number, region, features in zip(numbers, regions, reader(module, regions), strict=True):
                 parts[number] = features
                 if "ir2vec" in rows:
                     texts[number] = ir2vec_text(ir, module, region)
@@ -224,11 +224,11 @@ def _code_features(
     vectors = {row: np.stack([code_vector(row, part) for part in parts])[piece_of_sample] for row in encoder_rows}
     if "ir2vec" not in rows:
         return vectors, {}
-    distinct = list(dict.fromkeys(texts))  # loops of one function have one text
-    text_vectors, failed = ir2vec_vectors(distinct)
-    place = {text: number for number, text in enumerate(distinct)}
-    vectors["ir2vec"] = text_vectors[[place[text] for text in texts]][piece_of_sample]
-    notes = [f"IR2Vec gave no vector for {failed} of {len(distinct)} files: zeros"] if failed else []
+    distinct_texts = list(dict.fromkeys(texts))  # loops of one function have one text
+    text_vectors, failures = ir2vec_vectors(distinct_texts)
+    row_of_text = {text: number for number, text in enumerate(distinct_texts)}
+    vectors["ir2vec"] = text_vectors[[row_of_text[text] for text in texts]][piece_of_sample]
+    notes = [f"IR2Vec gave no vector for {failures} of {len(distinct_texts)} files: zeros"] if failures else []
     if any(region is not None for _, region in pieces):
         notes.append("IR2Vec has no vectors of loops: its row is of the function around each region")
     return vectors, {"ir2vec": ". ".join(notes)}

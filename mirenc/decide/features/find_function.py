@@ -23,8 +23,8 @@ def find_function(regions: Sequence[Region], name: str, file: str) -> int:
         symbols = ", ".join(regions[place].symbol for place in places[:_SHOWN])
         raise TaskError(f"{file}: {len(places)} functions are called {name!r}. Give a symbol: {symbols}")
     names = [region.function for region in regions]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    hint = did_you_mean(name, names) or f"it has {', '.join(names[:_SHOWN])}{more}"
+    suffix = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    hint = did_you_mean(name, names) or f"it has {', '.join(names[:_SHOWN])}{suffix}"
     raise TaskError(f"{file}: no function {name!r} with a body; {hint}")
 
 
@@ -34,11 +34,11 @@ def find_function_at(regions: Sequence[Region], line: int, file: str) -> int:
     Functions of other sources, such as headers, do not count where the file itself is a source that is named in the
     debug information. Raises TaskError: no debug information, or all functions begin below the line.
     """
-    known = [(region.line, place) for place, region in enumerate(regions) if region.line > 0]
-    in_file = [pair for pair in known if PurePath(regions[pair[1]].file).name == PurePath(file).name]
-    if not known:
+    starts = [(region.line, place) for place, region in enumerate(regions) if region.line > 0]
+    file_starts = [pair for pair in starts if PurePath(regions[pair[1]].file).name == PurePath(file).name]
+    if not starts:
         raise TaskError(f"{file}: no debug information, so no function has a line. Compile with -g (--cflags=-g)")
-    above = [pair for pair in in_file or known if pair[0] <= line]
-    if not above:
-        raise TaskError(f"{file}: no function at line {line}; the first begins at line {min(in_file or known)[0]}")
-    return max(above)[1]
+    candidates = [pair for pair in file_starts or starts if pair[0] <= line]
+    if not candidates:
+        raise TaskError(f"{file}: no function at line {line}; the first begins at line {min(file_starts or starts)[0]}")
+    return max(candidates)[1]

@@ -74,9 +74,9 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
         output = Path(folder, "vectors.jsonl")
         # This file is run as a script, so that the child loads nothing else; with -P, `import ir2vec` is the wheel.
         command = [sys.executable, "-P", __file__, folder, str(len(texts))]
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            message = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        process = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if process.returncode:
+            message = (process.stderr.strip().splitlines() or ["nothing"])[-1]
             raise TaskError(f"IR2Vec does not run ({message}). Leave out row 'ir2vec', or install the wheel again")
         for line in output.read_text(encoding="utf-8").splitlines():
             row, vector = json.loads(line)
@@ -118,8 +118,8 @@ def for_llvm_16(text: str) -> str:
     for place in range(0, len(parts), 2):  # the others are quoted: names and strings, which stay
         for pattern in (_GROUP_NAME, _NEW_ATTRIBUTES):
             parts[place] = pattern.sub("", parts[place])
-        for flag, plain in _NEW_FLAGS:
-            parts[place] = flag.sub(plain, parts[place])
+        for flag, replacement in _NEW_FLAGS:
+            parts[place] = flag.sub(replacement, parts[place])
     return "".join(parts)
 
 
@@ -130,8 +130,8 @@ def _write_all(folder: str, count: int) -> None:
     with Path(folder, "vectors.jsonl").open("w", encoding="utf-8") as stream:
         for row in range(count):
             stream.flush()
-            child = os.fork()
-            if child == 0:
+            process_id = os.fork()
+            if process_id == 0:
                 signal.alarm(_SECONDS)  # ends this child only
                 try:
                     module = ir2vec.initEmbedding(str(Path(folder, f"{row}.ll")), "fa", "p")
@@ -139,7 +139,7 @@ def _write_all(folder: str, count: int) -> None:
                     stream.flush()
                 finally:
                     os._exit(0)
-            os.waitpid(child, 0)
+            os.waitpid(process_id, 0)
 
 
 if __name__ == "__main__":

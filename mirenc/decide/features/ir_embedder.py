@@ -35,8 +35,8 @@ _LEVELS = ("module", "function")
 
 
 @functools.lru_cache(maxsize=4)
-def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) -> Encoder:
-    """The model in a folder; ``changed``, when it was written (ns), so that a model trained again is loaded again."""
+def _shared_encoder(home: Path, modified_ns: int, device: str, cache: bool | str) -> Encoder:
+    """The model in a folder; another ``modified_ns``, when it was written, makes it load the folder again."""
     return load(home, device=device, cache=cache)
 
 
@@ -80,27 +80,27 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         rows: dict[Any, list[int]] = {}
         for row, (item, *_) in enumerate(items):
             rows.setdefault(id(item) if isinstance(item, IRModule) else item, []).append(row)
-        out = np.full((len(items), len(self._columns(encoder))), np.nan, dtype=np.float32)
-        failed: list[str] = []
+        vectors = np.full((len(items), len(self._columns(encoder))), np.nan, dtype=np.float32)
+        complaints: list[str] = []
         inputs = [resolve_input(items[row][0]) for row, *_ in rows.values()]
         stream = encoder.embed_stream(inputs, level=self.level, purpose=self.purpose, whiten=self.whiten)
         for input_rows, outcome in zip(rows.values(), stream, strict=True):
             for row in input_rows:
                 try:
-                    out[row] = self._vector(outcome, *items[row][1:])
+                    vectors[row] = self._vector(outcome, *items[row][1:])
                 except MirencError as error:
                     if self.on_error == "raise":
                         error.add_note(f"IREmbedder: input {row} of {len(items)}")
                         raise
-                    failed.append(Outcome(outcome.name, None, error).complaint(row))
+                    complaints.append(Outcome(outcome.name, None, error).complaint(row))
                     if outcome.error is not None:
                         break  # of all rows of a file that cannot be read one is named
-        if failed:
-            problem = f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}"
+        if complaints:
+            problem = f"{len(complaints)} inputs cannot be embedded, their rows are NaN: {listed(complaints)}"
             advice = "Leave them out, or set on_error='raise' to stop at the first"
             # The level of the caller, above scikit-learn's wrapper.
             warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=3)
-        return out
+        return vectors
 
     def _vector(self, outcome: Outcome, function: str = "") -> Float32:
         """The vector of one function of an input, or of the whole module without a name. (D,)."""
@@ -127,9 +127,9 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         ):
             check(name, getattr(self, name), allowed)
         home = find_model(self.model).resolve()
-        changed = max((file.stat().st_mtime_ns for file in home.iterdir()), default=0)
+        modified_ns = max((file.stat().st_mtime_ns for file in home.iterdir()), default=0)
         cache = self.cache if isinstance(self.cache, bool) else os.fspath(self.cache)
-        return _shared_encoder(home, changed, str(self.device), cache)
+        return _shared_encoder(home, modified_ns, str(self.device), cache)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

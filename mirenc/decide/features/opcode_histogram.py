@@ -23,8 +23,8 @@ def opcode_histogram(module: IRModule, instructions: Int32 | None = None) -> Flo
     """
     counts = np.zeros(len(OPCODES))
     forms = module.arrays.form if instructions is None else module.arrays.form[instructions]
-    used, times = np.unique(forms, return_counts=True)
-    for form, count in zip(used.tolist(), times.tolist(), strict=True):
+    form_numbers, form_counts = np.unique(forms, return_counts=True)
+    for form, count in zip(form_numbers.tolist(), form_counts.tolist(), strict=True):
         column = _OPCODE_COLUMN.get(module.forms[form].opcode)
         if column is not None:  # an opcode newer than the list counts for the size only
             counts[column] += count

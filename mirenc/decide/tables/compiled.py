@@ -97,29 +97,29 @@ class CompiledTable:
         rows = np.arange(count, dtype=np.int32)
         lists = np.tile(np.arange(width, dtype=np.int16), count)
         level = pa.array(np.repeat(list(self.levels), count).tolist(), pa.string())
-        joined = (
+        level_columns = (
             np.concatenate([getattr(sizes, field.name) for sizes in self.levels.values()]) for field in fields(Sizes)
         )
-        fired = [
-            {"piece": row, "level": level, "changed_by": [fires.passes[place] for place in np.flatnonzero(changed)]}
+        fired_rows = [
+            {"piece": row, "level": level, "changed_by": [fires.passes[index] for index in np.flatnonzero(changed)]}
             for level, fires in self.fires.items()
             for row, changed in enumerate(fires.changed)
             if fires.known[row]
         ]
         schema = pa.schema({"piece": pa.int32(), "level": pa.string(), "changed_by": pa.list_(pa.string())})
-        level_rows = {"piece": np.tile(rows, len(self.levels)), "level": level, **_size_columns(Sizes(*joined))}
+        level_rows = {"piece": np.tile(rows, len(self.levels)), "level": level, **_size_columns(Sizes(*level_columns))}
         tables = {
             "pieces": pa.Table.from_pylist([asdict(piece) for piece in self.pieces]),
             "levels": pa.table(level_rows),
-            "fires": pa.Table.from_pylist(fired, schema),
+            "fires": pa.Table.from_pylist(fired_rows, schema),
             "lists": pa.table({"piece": np.repeat(rows, width), "list": lists, **_size_columns(self.sizes)}),
         }
         for name, table in tables.items():
             write_parquet(folder / f"{name}.parquet", table, compression_level=_LEVEL)
         write_json(folder / "lists.json", [asdict(pass_list) for pass_list in self.lists])
         passes = {level: list(fires.passes) for level, fires in self.fires.items()}
-        head = {"task": _TASK, "format": FORMAT}
-        write_json(folder / MACHINE, {**head, **self.record, "levels": list(self.levels), "passes": passes})
+        header = {"task": _TASK, "format": FORMAT}
+        write_json(folder / MACHINE, {**header, **self.record, "levels": list(self.levels), "passes": passes})
 
 
 def hash_of_ir(text: str) -> str:
@@ -135,25 +135,25 @@ def _size_columns(sizes: Sizes) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name in ("instructions", "code_bytes"):
         values = getattr(sizes, name).ravel()
-        lost = np.isnan(values)
-        columns[name] = pa.array(np.where(lost, 0, values).astype(np.int32), mask=lost)
+        is_missing = np.isnan(values)
+        columns[name] = pa.array(np.where(is_missing, 0, values).astype(np.int32), mask=is_missing)
     return {**columns, "status": status.cast(pa.string())}
 
 
 def read_compiled(folder: str | Path) -> CompiledTable:
     """Read a table, without its IR. Raises TaskError: no table there, of another task or format, or a damaged one."""
     names = ["lists.json", *(f"{name}.parquet" for name in ("pieces", "levels", "fires", "lists"))]
-    with read_folder(Path(folder), _TASK, FORMAT, names, title="table of passes", advice=MAKE_ONE) as stored:
-        lists, pieces, level_rows, fire_rows, list_rows = stored.files
+    with read_folder(Path(folder), _TASK, FORMAT, names, title="table of passes", advice=MAKE_ONE) as contents:
+        lists, pieces, level_rows, fire_rows, list_rows = contents.files
         count, level_of = pieces.num_rows, np.array(level_rows["level"].to_pylist(), dtype=object)
         return CompiledTable(
-            stored.machine,
+            contents.machine,
             tuple(Piece(**row) for row in pieces.to_pylist()),
-            {level: _sizes(level_rows.filter(level_of == level), (count,)) for level in stored.machine["levels"]},
-            {level: _fires(fire_rows, level, names, count) for level, names in stored.machine["passes"].items()},
+            {level: _sizes(level_rows.filter(level_of == level), (count,)) for level in contents.machine["levels"]},
+            {level: _fires(fire_rows, level, names, count) for level, names in contents.machine["passes"].items()},
             tuple(PassList(**row) for row in lists),
             _sizes(list_rows, (count, len(lists))),
-            stored.content_hash,
+            contents.content_hash,
         )
 
 
@@ -165,18 +165,18 @@ def _sizes(table: Any, shape: tuple[int, ...]) -> Sizes:
     # Nothing becomes NaN.
     numbers = [table[name].to_numpy().astype(np.float64).reshape(shape) for name in ("instructions", "code_bytes")]
     encoded = table["status"].combine_chunks().dictionary_encode()
-    known = np.array([STATUSES.index(word) for word in encoded.dictionary.to_pylist()], dtype=np.int8)
-    return Sizes(numbers[0], numbers[1], known[encoded.indices.to_numpy()].reshape(shape))
+    status_codes = np.array([STATUSES.index(word) for word in encoded.dictionary.to_pylist()], dtype=np.int8)
+    return Sizes(numbers[0], numbers[1], status_codes[encoded.indices.to_numpy()].reshape(shape))
 
 
 def _fires(table: Any, level: str, names: Sequence[str], count: int) -> Fires:
-    place = {name: index for index, name in enumerate(names)}
+    column_of = {name: index for index, name in enumerate(names)}
     changed = np.zeros((count, len(names)), dtype=bool)
     known = np.zeros(count, dtype=bool)
     for row in table.to_pylist():
         if row["level"] == level:
             known[row["piece"]] = True
-            changed[row["piece"], [place[name] for name in row["changed_by"]]] = True
+            changed[row["piece"], [column_of[name] for name in row["changed_by"]]] = True
     return Fires(tuple(names), changed, known)
 
 
@@ -188,8 +188,8 @@ def write_piece_ir(folder: Path, hashes: Iterable[str], text_of: Callable[[str],
     rows = sorted(hashes)
     schema = pa.schema([("ir_hash", pa.string()), ("ir", pa.large_string())])
     with (
-        delivered(folder / "ir.parquet") as place,
-        pq.ParquetWriter(place, schema, compression="zstd", compression_level=_LEVEL) as writer,
+        delivered(folder / "ir.parquet") as path,
+        pq.ParquetWriter(path, schema, compression="zstd", compression_level=_LEVEL) as writer,
     ):
         for start in range(0, len(rows), _BATCH):  # in parts: all texts together may be more than memory holds
             part = rows[start : start + _BATCH]

@@ -34,7 +34,7 @@ RUN = "run_"
 _RUNS = "runs.json"
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
-_ANEW = "Measure anew with this release"
+_REDO = "Measure anew with this release"
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class MeasuredSample:
 
     @cached_property
     def measured_as(self) -> tuple[int, ...]:
-        """For each setting the one whose cost is its own: the first of its code."""
+        """For each setting the index of the one that was measured for it: the first of the same code."""
         first: dict[str, int] = {}
-        first_of = []
+        first_settings = []
         for index, (status, code) in enumerate(zip(self.status, self.code, strict=True)):
-            first_of.append(first[code] if status == "same" else index)
+            first_settings.append(first[code] if status == "same" else index)
             if code:
                 first.setdefault(code, index)
-        return tuple(first_of)
+        return tuple(first_settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +114,8 @@ class MeasuredTable:
         _write_rows(folder / "samples.parquet", samples)
         _write_rows(folder / "costs.parquet", [row for sample in self.samples for row in _cost_rows(sample, knobs)])
         runs = {name: _select(kernel.context, run=True) for name, kernel in self.kernels.items()}
-        if known := {name: context for name, context in runs.items() if context}:
-            write_json(folder / _RUNS, known)
+        if run_context := {name: context for name, context in runs.items() if context}:
+            write_json(folder / _RUNS, run_context)
         write_json(folder / MACHINE, self.machine)
 
 
@@ -146,13 +146,13 @@ def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
 def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[str, Any]]:
     costs = (_rounded(sample.label).tolist(), _rounded(sample.report).tolist())
     columns = zip(sample.settings, sample.effective, sample.status, sample.code, *costs, strict=True)
-    for setting, effective, *rest in columns:
+    for setting, effective, *cells in columns:
         yield {
             "kernel": sample.kernel,
             "part": sample.part,
             **dict(zip(knobs, setting, strict=True)),
             **{f"effective_{knob}": value for knob, value in zip(knobs, effective, strict=True)},
-            **dict(zip(("status", "code", "label_cost", "report_cost"), rest, strict=True)),
+            **dict(zip(("status", "code", "label_cost", "report_cost"), cells, strict=True)),
         }
 
 
@@ -174,17 +174,17 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
     """Read a table. Raises TaskError: no table there, of another task or format, or a damaged one."""
     root, advice = Path(folder), _how_to_measure(task_name)
     names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
-    with read_folder(root, task_name, FORMAT, names, title="measured table", advice=advice) as stored:
-        kernel_rows, samples, costs = stored.files
+    with read_folder(root, task_name, FORMAT, names, title="measured table", advice=advice) as contents:
+        kernel_rows, samples, costs = contents.files
         # A file of its own: tables of older releases have none, and the hash is of costs alone.
         path = root / _RUNS
         runs = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         kernels = {
-            one.name: replace(one, context={**one.context, **runs.get(one.name, {})})
-            for one in _kernels(kernel_rows.to_pylist())
+            kernel.name: replace(kernel, context={**kernel.context, **runs.get(kernel.name, {})})
+            for kernel in _kernels(kernel_rows.to_pylist())
         }
-        measured = _samples(samples, costs, stored.machine["knobs"])
-        return MeasuredTable(stored.machine, kernels, measured, stored.content_hash)
+        measured_samples = _samples(samples, costs, contents.machine["knobs"])
+        return MeasuredTable(contents.machine, kernels, measured_samples, contents.content_hash)
 
 
 def read_kernels(path: Path) -> list[MeasuredKernel]:
@@ -199,8 +199,8 @@ def _kernels(rows: Iterable[dict[str, Any]]) -> list[MeasuredKernel]:
     for row in rows:
         del row["symbol"], row["header"]  # they stand in its region
         region, context = row.pop("region"), json.loads(row.pop("context"))
-        place = Region(**json.loads(region)) if region else None
-        kernels.append(MeasuredKernel(**row, context=context, region=place))
+        kernel_region = Region(**json.loads(region)) if region else None
+        kernels.append(MeasuredKernel(**row, context=context, region=kernel_region))
     return kernels
 
 
@@ -211,15 +211,15 @@ def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSam
         if key in rows_of:
             raise ValueError(f"the costs of {' '.join(key)} occur twice")
         rows_of[key] = list(rows)
-    measured = []
+    measured_samples = []
     for sample in samples.to_pylist():
         cost_rows = rows_of.get((sample["kernel"], sample["part"]), [])
         columns = {"status": "status", "code": "code", "label": "label_cost", "report": "report_cost"}
         settings = tuple(tuple(row[knob] for knob in knobs) for row in cost_rows)
         effective = tuple(tuple(row[f"effective_{knob}"] for knob in knobs) for row in cost_rows)
         values: dict[str, Any] = {name: tuple(row[column] for row in cost_rows) for name, column in columns.items()}
-        measured.append(MeasuredSample(**sample, settings=settings, effective=effective, **values))
-    return measured
+        measured_samples.append(MeasuredSample(**sample, settings=settings, effective=effective, **values))
+    return measured_samples
 
 
 def _how_to_measure(task: str) -> str:
@@ -241,38 +241,38 @@ class MeasuredTask(Task):
         if data_dir is None:
             raise TaskError(f"mirenc comes without costs for {self.name}. {_how_to_measure(self.name)}")
         root = Path(data_dir)
-        several = [] if (root / MACHINE).exists() else sorted(path.parent for path in root.glob(f"*/{MACHINE}"))
-        first, *others = [self.samples_of(read_measured(folder, self.name)) for folder in several or [root]]
-        if not others:
-            return first
-        hashes = hashlib.sha256(" ".join(data.content_hash for data in (first, *others)).encode())
-        samples = [sample for data in (first, *others) for sample in data.samples]
-        return replace(first, samples=samples, content_hash=hashes.hexdigest())
+        folders = [] if (root / MACHINE).exists() else sorted(path.parent for path in root.glob(f"*/{MACHINE}"))
+        first_table, *other_tables = [self.samples_of(read_measured(folder, self.name)) for folder in folders or [root]]
+        if not other_tables:
+            return first_table
+        digest = hashlib.sha256(" ".join(data.content_hash for data in (first_table, *other_tables)).encode())
+        samples = [sample for data in (first_table, *other_tables) for sample in data.samples]
+        return replace(first_table, samples=samples, content_hash=digest.hexdigest())
 
     def samples_of(self, table: MeasuredTable) -> TaskData:
         """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""
         space = self.table_space(table)
-        usable = [sample for sample in table.samples if not sample.dropped]
-        if not usable:
+        usable_samples = [sample for sample in table.samples if not sample.dropped]
+        if not usable_samples:
             problem = f"{len(table.samples)} samples, and all were dropped"
             raise TaskError(f"the table has {problem}. Measure on a quiet machine")
-        samples = [self._sample(sample, table.kernels[sample.kernel], space) for sample in usable]
+        samples = [self._sample(sample, table.kernels[sample.kernel], space) for sample in usable_samples]
         if table.machine.get("held_out"):  # to be tested on only
             samples = [replace(sample, held_out=True) for sample in samples]
         return TaskData(samples, space, table.content_hash, machine=table.title)
 
-    def _sample(self, sample: MeasuredSample, kernel: MeasuredKernel, shared: Space | None) -> Sample:
+    def _sample(self, sample: MeasuredSample, kernel: MeasuredKernel, shared_space: Space | None) -> Sample:
         title = f"{sample.kernel} {sample.part}".strip()
-        known = {feature.name: feature.unknown for feature in self.context.features if feature.from_run}
-        known |= {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
-        known |= self.sample_context(sample)
-        if lost := [feature for feature in self.context.names if feature not in known]:
-            problem = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
-            raise TaskError(f"{title}: {problem}. {_ANEW}")
+        values = {feature.name: feature.unknown for feature in self.context.features if feature.from_run}
+        values |= {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
+        values |= self.sample_context(sample)
+        if missing := [feature for feature in self.context.names if feature not in values]:
+            problem = f"the table has no context feature {missing[0]!r}; it has {', '.join(values)}"
+            raise TaskError(f"{title}: {problem}. {_REDO}")
         if (kernel.region.level if kernel.region else "module") != self.level:
-            raise TaskError(f"{title}: the table does not say which {self.level} of this kernel was measured. {_ANEW}")
-        context = tuple(known[feature] for feature in self.context.names)
-        space = shared or self.measured_space(context, sample)
+            raise TaskError(f"{title}: the table does not say which {self.level} of this kernel was measured. {_REDO}")
+        context = tuple(values[feature] for feature in self.context.names)
+        space = shared_space or self.measured_space(context, sample)
         costs, reported, effective = _columns(sample, space, title)
         return Sample(
             title,
@@ -281,12 +281,12 @@ class MeasuredTask(Task):
             context,
             costs,
             region=kernel.region,
-            space=None if shared else space,
+            space=None if shared_space else space,
             effective=effective,
             suite=kernel.family,
             part=sample.part,
             reported=reported,
-            run={name: known[RUN + name] for name in self.context.run_names if RUN + name in known},
+            run={name: values[RUN + name] for name in self.context.run_names if RUN + name in values},
         )
 
     def table_space(self, table: MeasuredTable) -> Space | None:
@@ -306,8 +306,8 @@ def _columns(
     sample: MeasuredSample, space: Space, name: str
 ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
     """Costs, reported costs and effective settings in the order of a space."""
-    if strange := [setting for setting in sample.settings if setting not in space.place]:
-        raise TaskError(f"{name}: the table has setting {strange[0]}, and the task does not. {_ANEW}")
+    if unknown_settings := [setting for setting in sample.settings if setting not in space.place]:
+        raise TaskError(f"{name}: the table has setting {unknown_settings[0]}, and the task does not. {_REDO}")
     rows = [space.place[setting] for setting in sample.settings]
     costs, reported, effective = [math.nan] * len(space), [math.nan] * len(space), list(range(len(space)))
     for row, measured_as, label, report in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):

@@ -49,8 +49,8 @@ def read_folder(
     try:
         machine = json.loads((root / MACHINE).read_text(encoding="utf-8"))
         if (machine["task"], machine["format"]) != (task, version):
-            there = f"holds a table of the task {machine['task']} in format {machine['format']}"
-            raise TaskError(f"{root} {there}; needed is one of the task {task} in format {version}. {advice}")
+            description = f"holds a table of the task {machine['task']} in format {machine['format']}"
+            raise TaskError(f"{root} {description}; needed is one of the task {task} in format {version}. {advice}")
         content, files = hashlib.sha256(), []
         for name in names:
             data = (root / name).read_bytes()

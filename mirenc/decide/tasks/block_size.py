@@ -34,9 +34,9 @@ CUDA_TRIES = {1: ((64, 1), (512, 1)), 2: ((64, 4), (8, 8))}
 """By number of dimensions: the two shapes that are best to measure beside the default on the H200
 (``downstream/block_size/README.md``, "tried")."""
 TRIES_WORTH = "of these and the default, the fastest has 87 % of the oracle's gain on unseen kernels"
-_MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
+_LEAST_GAIN = 1.03  # below it, a gain is no more than what two runs differ by
 # Asking for the place in the second dimension, in OpenCL, SPIR-V's words, NVIDIA's or AMD's.
-_SECOND = re.compile(
+_SECOND_DIMENSION = re.compile(
     r"get_(?:global|local|group)_id\w*\(i32 [^()]*\b1\)|ptx\.sreg\.(?:tid|ctaid)\.y|amdgcn\.work(?:item|group)\.id\.y"
 )
 KNOBS = ("block_x", "block_y")
@@ -111,9 +111,9 @@ def permitted_shapes(
         return [(x, y)]
     permitted = [shape for shape in shapes if not bounds.refusal(shape) and not device.refusal(shape)]
     if not permitted:
-        known = ", ".join(f"{x} x {y}" for x, y in sorted(shapes))
+        listing = ", ".join(f"{x} x {y}" for x, y in sorted(shapes))
         advice = "Launch the kernel with a shape of your own that it allows"
-        raise TaskError(f"{cause}, which allows none of the shapes that mirenc can predict: {known}. {advice}")
+        raise TaskError(f"{cause}, which allows none of the shapes that mirenc can predict: {listing}. {advice}")
     default = nearest_shape(permitted, habit)
     return [default, *(shape for shape in permitted if shape != default)]
 
@@ -145,7 +145,7 @@ def _dimensions_and_language(module: IRModule, region: Region | None) -> Mapping
         header = module.function(region.symbol.strip('@"')).header
         text = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
     # 2 where a kernel asks for its place in a second dimension.
-    return {"dimensions": 2 if _SECOND.search(text) else 1, "cuda": int(_is_cuda(module))}
+    return {"dimensions": 2 if _SECOND_DIMENSION.search(text) else 1, "cuda": int(_is_cuda(module))}
 
 
 class BlockSize(MeasuredTask):
@@ -177,8 +177,8 @@ class BlockSize(MeasuredTask):
     def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
         """The shapes; where the usual default did not run, the shape most like it that ran is the default."""
         space = self.space_for(context)
-        known = zip(sample.settings, sample.label, strict=True)
-        ran = [(int(x), int(y)) for (x, y), cost in known if math.isfinite(cost)]
+        costs = zip(sample.settings, sample.label, strict=True)
+        ran = [(int(x), int(y)) for (x, y), cost in costs if math.isfinite(cost)]
         width, height = map(int, space.settings[space.default])
         return space if (width, height) in ran or not ran else with_default(space, nearest_shape(ran, (width, height)))
 
@@ -203,11 +203,11 @@ class BlockSize(MeasuredTask):
 
     def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
-        expected = self.details(answer)
-        tuner = f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]"
+        details = self.details(answer)
+        tuner = f"for Kernel Tuner: restrictions=[{details['restriction']!r}]"
         if answer.fixed:
             return [tuner]
-        best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_SHAPES_TO_TRY]
+        best = sorted(details["loss"].items(), key=lambda item: item[1])[:_SHAPES_TO_TRY]
         lines = [
             "expected loss against the best: " + ", ".join(f"{name} {100 * loss:.0f} %" for name, loss in best),
             tuner,
@@ -217,16 +217,16 @@ class BlockSize(MeasuredTask):
             if {answer.default, *tries} <= set(answer.expected):
                 lines.insert(0, f"to be sure, measure {tries[0]} and {tries[1]}: {TRIES_WORTH}")
             lines.append(ON_ANOTHER_GPU)
-        if not expected["matters"]:
+        if not details["matters"]:
             lines.insert(0, f"the default is good enough here: {answer.default} is expected within 3 % of the best")
         return lines
 
     def details(self, answer: Choice) -> dict[str, Any]:
         # Not `cost_ratio`: there the default has a head start, which is caution and no expectation.
         expected = answer.expected
-        least = min(expected.values())
+        least_cost = min(expected.values())
         return {
-            "matters": expected[answer.default] >= _MATTERS * least,
-            "loss": {name: ratio / least - 1 for name, ratio in expected.items()},
+            "matters": expected[answer.default] >= _LEAST_GAIN * least_cost,
+            "loss": {name: ratio / least_cost - 1 for name, ratio in expected.items()},
             "restriction": tuner_restriction(likely_shapes(expected, _SHAPES_TO_TRY)),
         }

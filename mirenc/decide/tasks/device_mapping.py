@@ -23,8 +23,8 @@ from mirenc.llvm.analysis.block_bounds import group_bounds
 
 _SUITES = {"amd": "amd-app-sdk", "nvidia": "nvidia-sdk"}
 # Grewe's static counts of a kernel, which are published with the times; heads see log(1 + x).
-_HAND = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
-_NEEDED = ("benchmark", "dataset", "transfer", "wgsize", "runtime_cpu", "runtime_gpu", "src", *_HAND)
+_HAND_FEATURES = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
+_COLUMNS = ("benchmark", "dataset", "transfer", "wgsize", "runtime_cpu", "runtime_gpu", "src", *_HAND_FEATURES)
 
 
 class DeviceMapping(PublishedTask):
@@ -61,13 +61,13 @@ class DeviceMapping(PublishedTask):
         Protocol("suite", "leave one suite out", lambda data: data.suite, folds=None),
     )
     baselines = {"GPU only": 1, "CPU only": 0}
-    hand_feature_names = _HAND
+    hand_feature_names = _HAND_FEATURES
 
     def samples(self, folder: Path, variant: str) -> Iterator[Sample]:
         gpu, _, count = variant.partition("-")
         table = f"cgo17-{gpu}.{count or '669'}.csv"
         kernels = read_archive(folder, "kernels_ir")
-        for line, row in enumerate(read_table(folder, table, _NEEDED), 1):
+        for line, row in enumerate(read_table(folder, table, _COLUMNS), 1):
             yield self._sample(f"{table}, record {line}", row, kernels)
 
     def _sample(self, record: str, row: dict[str, str], kernels: dict[str, bytes]) -> Sample:
@@ -83,8 +83,8 @@ class DeviceMapping(PublishedTask):
             group=hashlib.sha256(row["src"].encode()).hexdigest()[:16],
             context=tuple(real(row, column, where) for column in self.context.names),
             costs=(real(row, "runtime_cpu", where), real(row, "runtime_gpu", where)),
-            suite=_SUITES.get(first := row["benchmark"].split("-")[0], first),
-            hand_features=tuple(np.log1p([real(row, column, where) for column in _HAND]).tolist()),
+            suite=_SUITES.get(prefix := row["benchmark"].split("-")[0], prefix),
+            hand_features=tuple(np.log1p([real(row, column, where) for column in _HAND_FEATURES]).tolist()),
         )
 
     def permitted(

@@ -63,19 +63,19 @@ class NumaPrefetch(PublishedTask):
     select = "speedup"
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
-        folder, table = _find(self.check_variant(variant), data_dir)
+        folder, table = _find_table(self.check_variant(variant), data_dir)
         content = read_file(folder, table)
-        header, *records = map(_stripped, csv.reader(io.StringIO(content.decode("utf-8", "replace")), delimiter=";"))
+        header, *records = map(_strip, csv.reader(io.StringIO(content.decode("utf-8", "replace")), delimiter=";"))
         space = _space(header[1:], table)
         places = [f"{table}, line {number}" for number in range(2, len(records) + 2)]
-        samples = [_sample(line, len(header), space, at) for line, at in zip(records, places, strict=True) if line]
-        if lost := [sample for sample in samples if math.isnan(sample.costs[space.default])]:
-            named = ", ".join(sample.name for sample in lost)
-            lacking = "these regions are left out, because they have no time at the default setting"
-            warnings.warn(f"{table}: {lacking}: {named}", stacklevel=2)
-            samples = [sample for sample in samples if sample not in lost]
-        if doubled := len(samples) - len({sample.name for sample in samples}):
-            raise TaskError(f"{table}: {doubled} regions occur twice. Leave out one row of each")
+        samples = [_sample(row, len(header), space, place) for row, place in zip(records, places, strict=True) if row]
+        if unmeasured := [sample for sample in samples if math.isnan(sample.costs[space.default])]:
+            names = ", ".join(sample.name for sample in unmeasured)
+            reason = "these regions are left out, because they have no time at the default setting"
+            warnings.warn(f"{table}: {reason}: {names}", stacklevel=2)
+            samples = [sample for sample in samples if sample not in unmeasured]
+        if repeats := len(samples) - len({sample.name for sample in samples}):
+            raise TaskError(f"{table}: {repeats} regions occur twice. Leave out one row of each")
         published = table in get_dataset(_FOLDER).tables
         digest = content_hash(_FOLDER, data_dir) if published else hashlib.sha256(content).hexdigest()
         return TaskData(samples, space, digest)
@@ -85,7 +85,7 @@ def _regions(data: TaskData) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
     return np.array([sample.name for sample in data.samples])
 
 
-def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
+def _find_table(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
     """Folder and name of a variant's table: named as here, or as in the authors' repository."""
     root = data_root(data_dir)
     names = (f"values_{variant}_time_med.csv", f"{variant}_time_med.csv")
@@ -97,7 +97,7 @@ def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
     raise TaskError(f"{root}: {problem}. Put it into {root / _FOLDER}, or name the folder that holds it with --data")
 
 
-def _stripped(cells: list[str]) -> list[str]:
+def _strip(cells: list[str]) -> list[str]:
     """A line without the empty cell after its last ``;``: data lines end in one, and the header does not."""
     cells = [cell.strip() for cell in cells]
     return cells[:-1] if cells and not cells[-1] else cells
@@ -120,10 +120,10 @@ def _space(columns: list[str], table: str) -> Space:
     return Space(_KNOBS, tuple(settings), columns.index(_DEFAULT), missing="never")
 
 
-def _sample(line: list[str], width: int, space: Space, where: str) -> Sample:
-    name, *cells = line
-    if len(line) != width:
-        raise TaskError(f"{where} ({name}): {len(line)} fields, the header has {width}. Mend or leave out the line")
+def _sample(row: list[str], width: int, space: Space, where: str) -> Sample:
+    name, *cells = row
+    if len(row) != width:
+        raise TaskError(f"{where} ({name}): {len(row)} fields, the header has {width}. Mend or leave out the line")
     costs = []
     for cell, setting in zip(cells, space.names, strict=True):
         try:

@@ -33,7 +33,7 @@ DIALECT = Dialect(
 
 # The place in the source that clang passes to the runtime: with debug information its file and line.
 _PLACE = re.compile(r'^(@[-\w.]+ = .*constant) \[\d+ x i8\] c";[^"]*;;\\00"', re.MULTILINE)
-_NOWHERE = r'\1 [23 x i8] c";unknown;unknown;0;0;;\\00"'
+_UNKNOWN_PLACE = r'\1 [23 x i8] c";unknown;unknown;0;0;;\\00"'
 _IDENT = re.compile(
     r"^(@[-\w.]+) = .*constant %struct\.ident_t \{ (i32 \d+, i32 \d+, i32 \d+), i32 \d+, ptr (@[-\w.]+) \}.*\n",
     re.MULTILINE,
@@ -54,23 +54,23 @@ def without_places(module: IRModule) -> IRModule:
     With debug information they name the source file, so that vectors would depend on the name of its folder.
     """
     original = module.annotated or module.text
-    text = _PLACE.sub(_NOWHERE, original)
-    first: dict[str, str] = {}  # flags of a place -> its first symbol
-    kept_as: dict[str, str] = {}  # symbol of a place -> the one that stands for it
+    text = _PLACE.sub(_UNKNOWN_PLACE, original)
+    first_symbols: dict[str, str] = {}  # flags of a place -> its first symbol
+    representatives: dict[str, str] = {}  # symbol of a place -> the one that stands for it
     strings = [match[1].split(" ")[0] for match in _PLACE.finditer(original)]
     for match in _IDENT.finditer(text):
         if match[3] in strings:
-            kept_as[match[1]] = first.setdefault(match[2], match[1])
+            representatives[match[1]] = first_symbols.setdefault(match[2], match[1])
 
     def without_repeats(match: re.Match[str]) -> str:
-        if match[1] not in kept_as:
+        if match[1] not in representatives:
             return match[0]
-        return match[0].replace(match[3], strings[0]) if match[1] in first.values() else ""
+        return match[0].replace(match[3], strings[0]) if match[1] in first_symbols.values() else ""
 
     text = _IDENT.sub(without_repeats, text)
     for name in strings[1:]:
         text = re.sub(rf"^{re.escape(name)} = .*\n", "", text, flags=re.MULTILINE)
-    text = re.sub(r"@[-\w.]+", lambda match: kept_as.get(match[0], match[0]), text)
+    text = re.sub(r"@[-\w.]+", lambda match: representatives.get(match[0], match[0]), text)
     text = re.sub(r"(?<=, i32 )\d+(?=, ptr " + re.escape(strings[0]) + r" \})", "22", text) if strings else text
     return module if text == original else parse_ir(text, name=module.name)
 
@@ -78,14 +78,14 @@ def without_places(module: IRModule) -> IRModule:
 def parallel_regions(module: IRModule) -> list[Region]:
     """Functions that clang outlined from parallel loops: they ask the runtime for their share of the iterations."""
     arrays, symbols = module.arrays, module.symbols
-    asking = set()
+    asking_functions = set()
     for function in module.defined_functions:
         rows = np.unique(arrays.callee[function.header.first : function.header.last])
         called = {symbols[row].strip('@"') for row in rows if row >= 0}
         if any(name.startswith(("__kmpc_for_static_init", "__kmpc_dispatch_init")) for name in called):
-            asking.add(function.name)
+            asking_functions.add(function.name)
     functions = regions_of(module, "function").regions
-    return [region for region in functions if "omp_outlined" in region.symbol and region.symbol in asking]
+    return [region for region in functions if "omp_outlined" in region.symbol and region.symbol in asking_functions]
 
 
 class OpenMP(MeasuredTask):
@@ -116,7 +116,7 @@ class OpenMP(MeasuredTask):
     )
 
     def table_space(self, table: MeasuredTable) -> Space:
-        return openmp_space(max((int(one[0]) for sample in table.samples for one in sample.settings), default=2))
+        return openmp_space(max((int(values[0]) for sample in table.samples for values in sample.settings), default=2))
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         return without_places(super().read(encoder, ir))

@@ -79,13 +79,13 @@ class CompiledTask(Task):
         raise NotImplementedError
 
     def _data(
-        self, table: CompiledTable, samples: list[Sample], field: str, values: Iterable[Any], known: Bool, **more: Any
+        self, table: CompiledTable, samples: list[Sample], field: str, values: Iterable[Any], mask: Bool, **options: Any
     ) -> TaskData:
-        """The samples whose value is known, with it as a field."""
-        rows = zip(samples, values, known.tolist(), strict=True)
+        """The samples that ``mask`` selects, each with its value in ``field``."""
+        rows = zip(samples, values, mask.tolist(), strict=True)
         known_samples = [replace(sample, **{field: value}) for sample, value, is_known in rows if is_known]
         llvm = str(table.record["llvm"])
-        return TaskData(known_samples, content_hash=table.content_hash, machine=table.title, llvm=llvm, **more)
+        return TaskData(known_samples, content_hash=table.content_hash, machine=table.title, llvm=llvm, **options)
 
     def _sizes_after(self, table: CompiledTable, level: str) -> Float64:
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
@@ -96,8 +96,8 @@ class CompiledTask(Task):
 
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
         """Functions become modules of their own, except those that take the address of a block elsewhere."""
-        alone = dict(extract_functions(module.text)) if any(regions) else {}
-        texts = [None if region is None else alone.get(region.symbol) for region in regions]
+        function_texts = dict(extract_functions(module.text)) if any(regions) else {}
+        texts = [None if region is None else function_texts.get(region.symbol) for region in regions]
         return [module if text is None else parse_ir(text) for text in texts]
 
 
@@ -128,8 +128,8 @@ class SizeAfter(CompiledTask):
 
     def number_words(self, answer: PredictedNumber) -> str:
         """The bytes; those of a function hold before it is inlined or other functions are inlined into it."""
-        alone = "" if answer.region is None else " by itself, before inlining"
-        return f"{np.exp(answer.value):,.0f} bytes{alone}"
+        note = "" if answer.region is None else " by itself, before inlining"
+        return f"{np.exp(answer.value):,.0f} bytes{note}"
 
     def details(self, answer: PredictedNumber) -> dict[str, Any]:
         return {"bytes": float(np.exp(answer.value))}
@@ -150,8 +150,8 @@ class OzBenefit(CompiledTask):
     events = {"Oz_over_O0": ("-Oz halves it", math.log(2.0)), "O3_over_Oz": ("-O3 is a tenth larger", math.log(1.1))}
 
     def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
-        over = self._sizes_after(table, "O0" if variant == "Oz_over_O0" else "O3")
-        logs = np.log(over / self._sizes_after(table, "Oz"))
+        larger_size = self._sizes_after(table, "O0" if variant == "Oz_over_O0" else "O3")
+        logs = np.log(larger_size / self._sizes_after(table, "Oz"))
         return self._data(table, samples, "value", logs.tolist(), np.isfinite(logs))
 
     def number_words(self, answer: PredictedNumber) -> str:
@@ -162,7 +162,7 @@ class OzBenefit(CompiledTask):
 
 
 _LEAST_SHARE = 0.005  # of pieces that a pass changes, and leaves alone
-_SHOWN = 8
+_PASSES_SHOWN = 8
 
 
 class PassFires(CompiledTask):
@@ -183,8 +183,8 @@ class PassFires(CompiledTask):
         fires = table.fires[variant]
         training = fires.known & ~np.array([sample.held_out for sample in samples], dtype=bool)
         changed = fires.changed[training]
-        rarer = np.minimum(changed.sum(axis=0), (~changed).sum(axis=0))
-        learnable = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
+        rarer_count = np.minimum(changed.sum(axis=0), (~changed).sum(axis=0))
+        learnable = np.flatnonzero(rarer_count >= max(1.0, _LEAST_SHARE * len(changed)))
         if not len(learnable):
             problem = "each pass changes either all training pieces or none, so there is nothing to learn"
             raise TaskError(f"{self.name}: {problem}. Label more sources")
@@ -193,8 +193,8 @@ class PassFires(CompiledTask):
         return self._data(table, samples, "labels", labels, fires.known, label_names=names)
 
     def remarks(self, answer: PredictedLabels) -> list[str]:
-        idle = sorted(answer.labels, key=lambda name: answer.labels[name])[:_SHOWN]
-        return [f"least likely to change anything: {', '.join(idle)}"]
+        idle_passes = sorted(answer.labels, key=lambda name: answer.labels[name])[:_PASSES_SHOWN]
+        return [f"least likely to change anything: {', '.join(idle_passes)}"]
 
 
 KNOB = "passes"
@@ -230,9 +230,9 @@ class PassListChoice(CompiledTask):
 
 
 def covering_lists(sizes: Float64, count: int) -> Int64:
-    """The ``count`` lists of which the best for each piece saves most in the mean, chosen greedily after the first.
+    """Choose lists one by one after the first, each so that the best of them for each piece saves most on average.
 
-    (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),).
+    ``sizes`` are bytes (n, N), NaN where a list failed, which the first never did. Returns (min(count, N),) columns.
     """
     logs = np.log(sizes)
     logs = np.where(np.isnan(logs), logs[:, :1], logs)  # what fails runs as the first

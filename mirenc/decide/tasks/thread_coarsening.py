@@ -24,9 +24,9 @@ from mirenc.llvm.analysis.block_bounds import group_bounds
 # Name in the CSV -> name of the GPU in the papers' tables.
 _GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}
 _FACTORS = (1, 2, 4, 8, 16, 32)
-_HAND = tuple(f"PCA{number}" for number in range(1, 8))
+_HAND_FEATURES = tuple(f"PCA{number}" for number in range(1, 8))
 _TABLE = "pact-2014-runtimes.csv"
-_NEEDED = ("kernel", "cf", *_HAND, *(f"runtime_{gpu}" for gpu in _GPUS))
+_COLUMNS = ("kernel", "cf", *_HAND_FEATURES, *(f"runtime_{gpu}" for gpu in _GPUS))
 _NANOSECOND = 1e-9
 
 
@@ -58,32 +58,32 @@ class ThreadCoarsening(PublishedTask):
         Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),
     )
     baselines = {"factor 1": 0}
-    hand_feature_names = _HAND
+    hand_feature_names = _HAND_FEATURES
     select = "speedup"
 
     def samples(self, folder: Path, variant: str) -> Iterator[Sample]:
         kernels = read_archive(folder, "kernels_ir")
         times: dict[str, dict[int, dict[str, str]]] = {}
-        for line, row in enumerate(read_table(folder, _TABLE, _NEEDED), 1):
+        for line, row in enumerate(read_table(folder, _TABLE, _COLUMNS), 1):
             where = f"{_TABLE}, record {line} ({row['kernel']}, factor {row['cf']})"
             factor = real(row, "cf", where)
             if factor not in _FACTORS:
                 raise TaskError(f"{where}: factor {factor:g} is unknown; allowed: {', '.join(self.space.names)}")
-            measured = times.setdefault(row["kernel"], {})
-            if int(factor) in measured:
+            kernel_rows = times.setdefault(row["kernel"], {})
+            if int(factor) in kernel_rows:
                 raise TaskError(f"{where}: this kernel and factor occur twice in the table. Leave out one row")
-            measured[int(factor)] = row
+            kernel_rows[int(factor)] = row
         for kernel, rows in sorted(times.items()):
             if f"{kernel}.ll" not in kernels:
                 problem = f"kernels_ir has no IR of kernel {kernel!r}"
                 raise TaskError(f"{_TABLE}: {problem}. To check, type: mirenc datasets verify thread_coarsening")
             if 1 not in rows:
                 raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Delete its rows")
-            hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
+            hand_features = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND_FEATURES)
             for gpu, name in _GPUS.items():
                 costs = tuple(_seconds(kernel, rows.get(factor, {}), f"runtime_{gpu}") for factor in _FACTORS)
                 ir = kernels[f"{kernel}.ll"]
-                yield Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand_features=hand)
+                yield Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand_features=hand_features)
 
     def permitted(
         self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
