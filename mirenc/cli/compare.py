@@ -80,9 +80,8 @@ def compare(
     elif len(inputs) == 2:
         typer.echo(f"{result['cosines'][0][1]:.4f}")
     elif names:  # one row a file, numbered as the columns are
-        rows = []
-        for number, (file, row) in enumerate(zip(names, result["cosines"], strict=True), start=1):
-            rows.append([str(number), *(f"{value:.4f}" for value in row), file])
+        numbered = enumerate(zip(names, result["cosines"], strict=True), start=1)
+        rows = [[str(number), *(f"{value:.4f}" for value in row), file] for number, (file, row) in numbered]
         common.print_rows(rows, f">{'>' * len(names)}<", ["", *map(str, range(1, len(names) + 1)), ""])
     failures.finish()
 

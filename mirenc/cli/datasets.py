@@ -60,8 +60,8 @@ def fetch(
 
     What is there already is not fetched again; what differs from the published files is replaced.
 
-    mirenc datasets fetch opencl
-    mirenc datasets fetch opencl --yes --data sets
+    mirenc datasets fetch device_mapping
+    mirenc datasets fetch device_mapping --yes --data sets
     """
     from mirenc.decide.datasets.fetch import fetch as fetch_files, plan_fetch
 
@@ -80,10 +80,8 @@ def fetch(
         status = f"{len(plan.wanted)} fetched" if plan.wanted else "all there already"
         typer.echo(f"{name}: {total} files in {plan.folder} ({status})")
     if problems:
-        raise DatasetError(
-            f"{', '.join(problems)} could not be fetched (listed above); the others were delivered. "
-            "Type the command again to fetch what is missing"
-        )
+        problem = f"{', '.join(problems)} could not be fetched (listed above); the others were delivered"
+        raise DatasetError(f"{problem}. Type the command again to fetch what is missing")
 
 
 def _checked_names(names: list[str]) -> list[str]:
@@ -126,8 +124,8 @@ def _warn(lines: list[str]) -> None:
 def verify(names: Names, data: common.Data = None) -> None:
     """Compare datasets on disk with the published checksums.
 
-    mirenc datasets verify opencl
-    mirenc datasets verify opencl --data sets
+    mirenc datasets verify device_mapping
+    mirenc datasets verify device_mapping --data sets
     """
     from mirenc.decide.datasets.dataset_registry import dataset_folder
     from mirenc.decide.datasets.fetch import content_hash, verify as verify_files

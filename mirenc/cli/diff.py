@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError, MirencError
+from mirenc.base.errors import ConfigError, MirencError, NoFunctionBodyError
 from mirenc.base.shown import shorten_all
 from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
@@ -106,7 +106,8 @@ def compare_builds(
     problems: list[str] = []
 
     def skip(error: MirencError) -> None:
-        problems.append(" ".join(str(error).split()))
+        if not isinstance(error, NoFunctionBodyError):
+            problems.append(" ".join(str(error).split()))
         failed(error)
 
     with EmbeddedEngine(timeout=encoder.options.timeout, memory_limit=encoder.options.memory_limit) as engine:

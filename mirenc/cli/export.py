@@ -66,6 +66,7 @@ def _export_model(model_name: str, folder: Path) -> None:
 def _export_head(head_name: str, folder: Path) -> None:
     import numpy as np
 
+    from mirenc.decide.custom_head import CUSTOM, CustomHead
     from mirenc.decide.estimators.saved_heads import load_head
     from mirenc.decide.export.c_source import c_source, c_test, pair_head
     from mirenc.decide.features.look_ahead_features import OLDER_NAMES, SETTING_NAMES
@@ -88,6 +89,8 @@ def _export_head(head_name: str, folder: Path) -> None:
         low, high = _range_of_cuts(head)
     elif Path(head_name).is_dir() and "task" not in (contents := load_head(head_name))[1]:
         head, metadata = contents
+        if CUSTOM in metadata:
+            raise _of_vectors(head_name, CustomHead.load(head_name).facts.model, head, head_name)
         features = metadata.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
         low, high = _range_of_cuts(head)
     else:
@@ -126,11 +129,7 @@ def _head_columns(head: TaskHead, name: str) -> tuple[list[str], Float64, Float6
 
     task, reach = head.task, head.reach
     if head.row != "look_ahead":
-        raise HeadError(
-            f"{name} takes a vector of {head.model} ({head.head.n_features_in_:,} numbers in all), which no C "
-            f"program can make. To use it, type: mirenc predict {task.name} FILE --json. Heads that can be exported: "
-            "vectorization.look_ahead, branch_probability, trip_count, and heads of your own without a task"
-        )
+        raise _of_vectors(name, head.model, head.head, task.name)
     low, high = (
         np.concatenate(ends) for ends in ((reach.low, reach.code.min(axis=0)), (reach.high, reach.code.max(axis=0)))
     )
@@ -138,3 +137,11 @@ def _head_columns(head: TaskHead, name: str) -> tuple[list[str], Float64, Float6
     if len(context) != len(reach.low):  # the task makes several columns of one
         context = tuple(f"{task.name} context, encoded [{column}]" for column in range(len(reach.low)))
     return [*context, *DEFAULT_NAMES], low, high
+
+
+def _of_vectors(name: str, model: str, head: Any, asked: str) -> HeadError:
+    return HeadError(
+        f"{name} takes a vector of {model} ({head.n_features_in_:,} numbers in all), which no C program can make. To "
+        f"use it, type: mirenc predict {asked} FILE --json. Heads that can be exported: vectorization.look_ahead, "
+        "branch_probability, trip_count, and heads of your own without a task"
+    )

@@ -75,7 +75,7 @@ def inspect(
         "nodes": {kind.name.lower(): graph.kind_count(kind) for kind in NodeKind},
         "edges": {flow.name.lower(): graph.flow_count(flow) for flow in Flow},
         "call_edges_left_out": graph.call_edges_left_out,
-        "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(12)),
+        "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common()),
     }
     if loops:
         facts["loop_list"] = loops_of(module, function)

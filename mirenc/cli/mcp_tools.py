@@ -28,7 +28,7 @@ from mirenc.cli.inspect import counts_of, loops_of
 from mirenc.cli.mcp_folders import Folders
 from mirenc.cli.search import find_nearest
 from mirenc.cli.search_results import Found, matches_of
-from mirenc.cli.sizes import engine_of, ir_files, rows_by_file, sizes_table
+from mirenc.cli.sizes import engine_of, ir_files, sizes_table
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.weights import search_model
 from mirenc.llvm import ReadOptions, read_ir, regions_of
@@ -166,11 +166,11 @@ class SearchAnswer(Answer):
 
 
 class DiffAnswer(Answer):
-    """Functions that are not identical, bytes of all in both builds, and how many functions became what."""
+    """Functions that are not identical, bytes of all with a known size in both builds, and how many became what."""
 
     rows: list[Changed]
-    old: int
-    new: int
+    old: int | None
+    new: int | None
     kinds: dict[str, int]
 
 
@@ -270,8 +270,7 @@ class Tools:
         builds = [(self._folders.shown(place), files) for place, files in inputs]
         skipped = _Skipped(sum(len(files) for _, files in builds))
         report = compare_builds(self._encoder, builds, skipped.add)
-        total: Any = report.total
-        sums = {"old": total.old, "new": total.new, "kinds": report.kinds, "skipped": skipped.lines}
+        sums: Any = {"old": report.total.old, "new": report.total.new, "kinds": report.kinds, "skipped": skipped.lines}
         return DiffAnswer(rows=report.functions[start : start + limit], **sums).fit(start, len(report.functions))
 
     def sizes(
@@ -291,9 +290,8 @@ class Tools:
                 options = replace(options, compiler=options.compiler or clang_for(engine.version))
                 files, problems = ir_files([str(self._folders.find(file))], Path(scratch), options)
             skipped = _Skipped(len(files) + len(problems), problems)
-            table = sizes_table(engine, passes, files, options, skipped)
-            rows = table["rows"] if level == "function" else rows_by_file(table["rows"])
-            rows.sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+            table = sizes_table(engine, passes, files, options, skipped, by_file=level == "module")
+            rows = table["rows"]
             sums = {**table["total"], "gone": table["gone"], "passes": f"-{passes} of {engine.name}"}
         return SizesAnswer(rows=rows[start : start + limit], skipped=skipped.lines, **sums).fit(start, len(rows))
 
@@ -306,9 +304,8 @@ class Tools:
         """
         source, regex = self._source_of(file, code), _pattern(function)
         module = read_ir(source, options=_OPTIONS)
-        rows = [
-            row for row in functions_of(source.name, module, {}) if regex.search(row.name) or regex.search(row.symbol)
-        ]
+        every = functions_of(source.name, module, {})
+        rows = [row for row in every if any(map(regex.search, (row.name, row.symbol)))]
         rows.sort(key=lambda row: -row.instructions)
         loops, texts = [], []
         if len(rows) == 1:

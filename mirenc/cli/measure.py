@@ -97,9 +97,8 @@ def _deliver(run: TimedRun, requested: int) -> None:
         problems, total = run.not_built, requested
     else:
         if not table.samples:
-            raise TaskError(
-                f"--budget was used up before any of {len(run.samples)} samples was done. Give more minutes"
-            )
+            problem = f"--budget was used up before any of {len(run.samples)} samples was done"
+            raise TaskError(f"{problem}. Give more minutes")
         if not table.machine["samples"]:
             advice = "Mend the source or its driver, and run the same command again"
             if any(sample.dropped.startswith("noise") for sample in table.samples):

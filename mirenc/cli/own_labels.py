@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,8 +68,12 @@ def print_report(report: LabelReport, as_json: bool) -> None:
         common.warn(f"left out: {line}")
     if len(left_out) > _MAX_SHOWN:
         common.warn(f"{len(left_out) - _MAX_SHOWN} more rows are left out (--json lists them)")
+    if code.shared > len(code.names) / 20:  # less is what small functions have in common
+        problem = f"{code.shared} of {len(code.names)} rows have the same code as a row of another group"
+        common.warn(f"{problem}, so they test what was trained on. Give equal code one group, or leave it out")
     if as_json:
         facts = report.head.facts.model_dump() | {"kind": report.kind, "group_by": code.group_by, "left_out": left_out}
+        facts |= {"shared": code.shared}
         if report.kind == "classes":
             classes = report.head.head.classes_.tolist()
             facts |= {"classes": classes, "confusion": report.confusion.tolist()}
@@ -145,16 +149,11 @@ def _verdict(report: LabelReport) -> str:
 
 
 def answer_with(
-    folder: str, inputs: list[str], *, function: str | None, as_json: bool, model: str | None, options: Any
+    head: CustomHead, inputs: list[str], *, function: str | None, as_json: bool, model: str | None, options: Any
 ) -> None:
     """Print the answers of a head for labels of one's own about some inputs."""
-    from dataclasses import replace
-
-    from mirenc.decide.custom_head import CustomHead
     from mirenc.encoder import load
 
-    head_folder = Path(folder).parent if Path(folder).name == "head.json" else Path(folder)
-    head = CustomHead.load(head_folder)
     head = replace(head, encoder=load(model or head.facts.model, options=options))
     files = common.expand(inputs, options)
     failures = common.Failures(len(files))

@@ -68,12 +68,16 @@ def predict(
         common.check_output(path)
     names = list(inputs or ())
     if task_file is None and names and is_head(names[0]):
+        from mirenc.decide.custom_head import CustomHead
+
         if not names[1:]:
             raise typer.BadParameter("give the files to answer for, as in HEAD foo.c", param_hint="INPUT")
         values = {"--context": context, "--head": head, "--variant": variant, "--level": level, "--output": output}
         flag = None if look_ahead is None else "given"
+        folder = Path(names[0])
+        labels_head = CustomHead.load(folder.parent if folder.name == "head.json" else folder)
         refuse(values | {"--restrict": restrict, "--look-ahead": flag, "--apply": apply}, "it is for heads of tasks")
-        answer_with(names[0], names[1:], function=function, as_json=as_json, model=model, options=options)
+        answer_with(labels_head, names[1:], function=function, as_json=as_json, model=model, options=options)
         return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
@@ -151,7 +155,8 @@ def _context_features(task: Task, text: str) -> dict[str, str]:
 
 def _load_head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None) -> TaskHead:
     from mirenc.decide.loop_task import LoopTask
-    from mirenc.decide.task_head import TaskHead, ready_heads
+    from mirenc.decide.registry import list_tasks, ready_heads
+    from mirenc.decide.task_head import TaskHead
 
     if folder is not None:
         loaded = TaskHead.load(folder, task)
@@ -170,7 +175,8 @@ def _load_head(task: Task, folder: Path | None, variant: str, look_ahead: bool |
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):
-        command = f"mirenc fit {task.name}{f' --variant {variant}' if variant else ''} -o FOLDER"
+        name = task.name if task.name in list_tasks() else "--task-file FILE.py"
+        command = f"mirenc fit {name}{f' --variant {variant}' if variant else ''} -o FOLDER"
         available = f"; available: {', '.join(filter(None, heads))}" if variant and heads else ""
         raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{available}. Type: {command}")
     return TaskHead.load(".".join(filter(None, (task.name, "look_ahead" if looks_ahead else variant))), task)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -33,15 +33,7 @@ _OUTPUT = "Write the IR of one file with !prof (.ll), or the answers as LLVM's r
 _OUTPUT += "Can be repeated."
 
 
-class _Answer(NamedTuple):
-    task: str
-    symbol: str
-    function: str
-    file: str
-    line: int
-    name: str  # of the block or loop
-    text: str
-    facts: dict[str, Any]
+_Answers = Iterator[tuple[dict[str, Any], str]]  # each as a row of --json without its input, and in words
 
 
 @common.reads
@@ -86,35 +78,31 @@ def profile(
 
     def answer(file: Input) -> None:
         source = load_input(file, options)
-        if ir_outputs and source.kind != "text":
-            problem = f"{file.name}: weights can be written only into IR in text form"
-            raise IRFileError(f"{problem}. Type: llvm-dis {file.name}, and give the file that it writes")
+        if (ir_outputs or run is not None) and source.kind != "text":
+            problem = "weights can be written only into" if ir_outputs else "counts need"
+            advice = f"Type: llvm-dis {file.name}, and give the file that it writes"
+            raise IRFileError(f"{file.name}: {problem} IR in text form. {advice}")
         module = module_of(source, options)
         prediction = static_profile.predict(module)
-        text = summary = ""
-        if ir_outputs or run is not None:
-            text, summary = _with_profile(source, module, prediction, run)
+        text, summary = _with_profile(source, module, prediction, run) if ir_outputs or run is not None else ("", "")
         if run is not None and not ir_outputs:
             common.say(f"{file.name}: {summary}")
         if run is not None:
             module = module_of(replace(source, data=text.encode("utf-8", "surrogateescape")), options)
-            prediction = prediction.counted(module)
-        if (
-            function is not None
-            and len(files) == 1
-            and not any(is_called(function, f.header.name.strip('"'), f.name) for f in module.defined_functions)
-        ):
+        prediction = prediction.counted(module)
+        names = ((f.header.name.strip('"'), f.name) for f in module.defined_functions)
+        if function is not None and len(files) == 1 and not any(is_called(function, *each) for each in names):
             raise TaskError(f"{file.name}: no function {function!r} with a body. Give another --function")
-        for row in (*_branch_answers(module, prediction), *_loop_answers(module, prediction)):
-            if function is not None and not is_called(function, row.symbol, row.function):
+        for row, words in (*_branch_answers(module, prediction), *_loop_answers(module, prediction)):
+            if function is not None and not is_called(function, row["symbol"], row["function"]):
                 continue
-            findings.append(Finding(row.task, row.symbol, row.file or file.name, row.line, [("String", row.text)]))
+            place = row["file"] or file.name
+            findings.append(Finding(row["task"], row["symbol"], place, row["line"], [("String", words)]))
             if as_json:
-                names = {"function": row.function, "symbol": row.symbol, "block": row.name, "line": row.line}
-                typer.echo(json.dumps({"input": file.name, "task": row.task, "file": row.file, **names, **row.facts}))
+                typer.echo(json.dumps({"input": file.name, **row}))
             elif not ir_outputs:
-                place = f"{row.file}:{row.line}" if row.file else file.name
-                typer.echo(f"{place}: {row.function}:{row.name}: {row.text}")
+                place += f":{row['line']}" if row["file"] else ""
+                typer.echo(f"{place}: {row['function']}:{row['block']}: {words}")
         for path in ir_outputs:
             with delivered(path) as part:
                 part.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -141,8 +129,6 @@ def _with_profile(
     from mirenc.tools.profile import LineSamples, counted_weights, predicted_weights, with_profile
     from mirenc.tools.profile.loops import of_loops
 
-    if run is not None and source.kind != "text":
-        raise IRFileError(f"{source.name}: counts need IR in text form. Type: llvm-dis {source.name}")
     original, is_loop = source.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
     weights = dict(predicted_weights(prediction.block[~is_loop], prediction.first_probability[~is_loop]))
     entries, summary = {}, ""
@@ -155,19 +141,15 @@ def _with_profile(
         functions = [function for function in module.defined_functions if is_known[function.header.first_block]]
         entries = {function.index: round(counts.flow.blocks[function.header.first_block]) for function in functions}
         stale_text = f" ({counts.stale} in the profile with other code)" if counts.stale else ""
-        summary = (
-            f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale_text}: "
-            f"{counts.counted} blocks counted, {counts.inferred} inferred; "
-        )
-    if source.kind != "text":
-        return "", ""
+        summary = f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale_text}: "
+        summary += f"{counts.counted} blocks counted, {counts.inferred} inferred; "
     text, count = with_profile(original, module, weights, entries)
     unweighted = sum(int(block) not in weights for block in prediction.block[is_loop])
     ending = f", {unweighted} that repeat or leave a loop get none" if run is None or unweighted else ""
     return text, f"{summary}{count} branches have weights now, {len(weights) - count} had some{ending}"
 
 
-def _branch_answers(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+def _branch_answers(module: IRModule, prediction: Prediction) -> _Answers:
     from mirenc.llvm.analysis.regions import block_name
     from mirenc.llvm.ir.source_places import Places
 
@@ -184,11 +166,13 @@ def _branch_answers(module: IRModule, prediction: Prediction) -> Iterator[_Answe
             f"{name}{f' (line {line})' if line else ''}: {100 * share:.3g} %"
             for (name, share), line in zip(shares.items(), lines, strict=True)
         )
-        location = (function.name, function.display_name, *places.of_instruction(row), block_name(module, block))
-        yield _Answer("branch_probability", *location, text, {"ways": shares})
+        file, line = places.of_instruction(row)
+        place: dict[str, Any] = {"file": file, "function": function.display_name, "symbol": function.name}
+        place |= {"block": block_name(module, block), "line": line}
+        yield {"task": "branch_probability", **place, "ways": shares}, text
 
 
-def _loop_answers(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+def _loop_answers(module: IRModule, prediction: Prediction) -> _Answers:
     from mirenc.llvm import regions_of
     from mirenc.llvm.analysis.trip_counts import estimated_trip_counts
     from mirenc.tools.profile import TRIP_CLASSES
@@ -205,5 +189,6 @@ def _loop_answers(module: IRModule, prediction: Prediction) -> Iterator[_Answer]
         if not trip_count and means[row]:
             trip_count, source = float(f"{means[row]:.4g}"), "counts, on average"
         text = f"runs {f'{trip_count:g} times, by its {source}' if trip_count else likely}"
+        place = {"file": loop.file, "function": loop.function, "symbol": loop.symbol}
         facts = {"chances": shares, "constant": constant, "known": trip_count, "source": source}
-        yield _Answer("trip_count", loop.symbol, loop.function, loop.file, loop.line, loop.header, text, facts)
+        yield {"task": "trip_count", **place, "block": loop.header, "line": loop.line, **facts}, text

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -57,10 +57,7 @@ def sizes(
         options = replace(options, compiler=options.compiler or clang_for(engine.version))
         files, problems = ir_files(inputs, Path(scratch), options)
         failures = common.Failures(len(files) + len(problems), problems)
-        table = sizes_table(engine, level_run, files, options, failures)
-        if level == "module":
-            table["rows"] = rows_by_file(table["rows"])
-        table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+        table = sizes_table(engine, level_run, files, options, failures, by_file=level == "module")
         if table["rows"] or not failures.count:
             if as_json:
                 typer.echo(json.dumps({"level": level_run, "engine": engine.name, **table}))
@@ -126,8 +123,10 @@ def sizes_table(
     files: Sequence[tuple[str, str | Input]],
     options: ReadOptions,
     failures: common.Failures,
+    *,
+    by_file: bool,
 ) -> dict[str, Any]:
-    """Rows: bytes of every linked function before any pass and after those of a level; and counts of all.
+    """Rows: bytes of every linked function or of each file's, before any pass and after a level's; the largest first.
 
     ``total``: bytes of all functions, those without a row included; ``gone``: functions without code after the passes;
     ``copies``: merged by a linker; ``devices``: files of device code, which are left out.
@@ -145,7 +144,7 @@ def sizes_table(
         return file[0], code, linkages, [_sizes(engine, code.ir, file[0], *run, linkages) for run in runs]
 
     rows: list[dict[str, Any]] = []
-    remarks, total, count, devices = [], 0, 0, 0
+    remarks, total, gone, devices = [], 0, 0, 0
     linker_before, linker_after = Linker(), Linker()
     for file_name, code, linkages, sizes in failures.results("compiling", files, measure_file, itemgetter(0)):
         if not sizes:
@@ -154,21 +153,22 @@ def sizes_table(
         sizes_before, sizes_after = sizes
         remarks += [f"{file_name}: {remark}" for remark in code.remarks]
         linked_symbols = linker_before.add(linkages, sizes_before)
-        total, count = total + sum(sizes_before[symbol] for symbol in linked_symbols), count + len(linked_symbols)
+        whole, symbols = sum(sizes_before[symbol] for symbol in linked_symbols), linker_after.add(linkages, sizes_after)
+        total += whole
+        gone += len(linked_symbols) - sum(sizes_before.get(symbol, 0) > 0 for symbol in symbols)
         titles = {object_name(region.symbol): region.name for region in regions_of(code.module, "function").regions}
-        for symbol in linker_after.add(linkages, sizes_after):
+        if by_file:  # one row, which has no symbol
+            titles, sizes_before = {"": file_name}, {"": whole}
+            symbols, sizes_after = [""], {"": sum(sizes_after[symbol] for symbol in symbols)}
+        for symbol in symbols:
             names = {"name": titles.get(symbol, symbol), "symbol": symbol, "file": file_name}
             rows.append({**names, "before": sizes_before.get(symbol, 0), "bytes": sizes_after[symbol]})
     if remarks:
         more_text = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
         common.warn(f"{remarks[0]}{more_text}")
-    return {
-        "rows": rows,
-        "total": {"before": total, "bytes": sum(row["bytes"] for row in rows)},
-        "gone": count - sum(row["before"] > 0 for row in rows),
-        "copies": linker_after.copies,
-        "devices": devices,
-    }
+    rows.sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+    sums = {"before": total, "bytes": sum(row["bytes"] for row in rows)}
+    return {"rows": rows, "total": sums, "gone": gone, "copies": linker_after.copies, "devices": devices}
 
 
 def _sizes(engine: Engine, ir: bytes, name: str, pipeline: str, codegen: int, defs: Collection[str]) -> dict[str, int]:
@@ -180,25 +180,12 @@ def _sizes(engine: Engine, ir: bytes, name: str, pipeline: str, codegen: int, de
     except MirencError as error:
         raise PassError(f"{name}: {error}") from None
     if not is_elf(object_file):
-        raise PassError(
-            f"{name}: sizes of functions are read from ELF objects. Compile for another target: "
-            "--cflags=--target=x86_64-linux-gnu"
-        )
+        problem = f"{name}: sizes of functions are read from ELF objects"
+        raise PassError(f"{problem}. Compile for another target: --cflags=--target=x86_64-linux-gnu")
     symbol_at: dict[tuple[int, int], Symbol] = {}
     for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in defs):
         symbol_at.setdefault(symbol.place, symbol)
     return {symbol.name: symbol.size for symbol in symbol_at.values() if symbol.size}
-
-
-def rows_by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of files, from those of their functions."""
-    files: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        name = row["file"]
-        file = files.setdefault(name, {"name": name, "symbol": "", "file": name, "before": 0, "bytes": 0})
-        file["before"] += row["before"]
-        file["bytes"] += row["bytes"]
-    return list(files.values())
 
 
 def _print_table(title: str, level_run: str, table: dict[str, Any]) -> None:

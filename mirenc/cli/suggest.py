@@ -170,10 +170,8 @@ def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlin
 
 
 def _result_lines(code: Code, lists: Sequence[FixedList], outcome: Outcome, first_lines: list[str]) -> list[str]:
-    lines = [
-        f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass",
-        f"  {outcome.oz.loaded_bytes:9,} by -Oz",
-    ]
+    lines = [f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass"]
+    lines.append(f"  {outcome.oz.loaded_bytes:9,} by -Oz")
     for number, (candidate, result) in enumerate(zip(lists, outcome.tried, strict=True), 1):
         size = f"{result.loaded_bytes:9,}" if result.loaded_bytes is not None else f"   failed ({result.problem})"
         lines.append(f"  {size} by list {number} ({candidate.origin})")

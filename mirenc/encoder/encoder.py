@@ -203,9 +203,8 @@ class Encoder:
         function : str, optional
             Regular expression: only functions in whose name, mangled or demangled, it is found.
         whiten : bool
-            False gives text and graph as the encoders made them, all nearly parallel: a study's wish. A model without
-            a whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by
-            themselves.
+            False gives text and graph as the encoders made them, all nearly parallel: a study's wish. A model without a
+            whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by themselves.
         on_error : str
             Of many inputs: ``raise`` ends with the first that cannot be read; ``skip`` gives it NaN (level module) or
             no rows (other levels), so that results stay in step with inputs, and one warning names them all. An input

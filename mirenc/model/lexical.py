@@ -1,9 +1,8 @@
 """The lexical view: the words of a piece of code, untrained, beside what the encoders learned.
 
-A statement's terms are its constants but 0 and 1, the functions and types that it names, and the shape of its
-operation (``add i32``, ``sext i32 i64``), in one spelling (`mirenc.llvm.ir.plain_statement`), lower-cased as a corpus
-has them. A part of a module has the words of the globals that it takes, too: of its strings and tables, which no
-compiler changes.
+A statement's terms are its constants but 0 and 1, the functions and types that it names, and the shape of its operation
+(``add i32``, ``sext i32 i64``), in one spelling (`mirenc.llvm.ir.plain_statement`), lower-cased as a corpus has them. A
+part of a module has the words of the globals that it takes, too: of its strings and tables, which no compiler changes.
 
     v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j n_j s_j e_h(j)),  s_j in {-1, 1}
 

@@ -102,7 +102,9 @@ class Report:
 
     @cached_property
     def total(self) -> Row:
-        """All functions whose sizes are known."""
+        """All functions whose sizes are known; its sizes are None if there are functions, but none of known size."""
+        if self.changes and not self.files:
+            return Row("all", "", None, None, None)
         old = sum(row.old or 0 for row in self.files)
         new = sum(row.new or 0 for row in self.files)
         return Row("all", "", new - old, old, new)

@@ -72,10 +72,8 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
     """
     file = os.fspath(path)
     if (file_format := _format_of(path)) is None:
-        raise IRFileError(
-            f"{file}: is not a file of vectors; allowed: {', '.join(VECTOR_SUFFIXES)}. "
-            f"Make one with: mirenc embed FOLDER -o vectors.npz"
-        )
+        problem = f"{file}: is not a file of vectors; allowed: {', '.join(VECTOR_SUFFIXES)}"
+        raise IRFileError(f"{problem}. Make one with: mirenc embed FOLDER -o vectors.npz")
     try:
         if approximate and file_format.read is not _read_parquet:
             raise _table_error(file, "only .parquet has an approximate index")
@@ -192,10 +190,8 @@ def _read_npy(path: str) -> VectorTable:
     vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     sidecar = f"{path}.json"
     if not os.path.exists(sidecar):
-        raise IRFileError(
-            f"{path}: the file {sidecar}, which names the model of these vectors, is missing. Copy it here, or embed "
-            "again with -o NAME.npz, which needs no second file"
-        )
+        problem = f"{path}: the file {sidecar}, which names the model of these vectors, is missing"
+        raise IRFileError(f"{problem}. Copy it here, or embed again with -o NAME.npz, which needs no second file")
     header = json.loads(Path(sidecar).read_text(encoding="utf-8"))
     labels = {name: header[f"{name}s"] for name in LABELS}
     return VectorTable(Maker.from_json(header), vectors, labels, header["files"], header["file_row"])

@@ -7,6 +7,7 @@ saved no more than the ten that did best together in training (``downstream/pass
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +47,7 @@ class Code:
     ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
     ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
     command that made it here, without file and output; () for a file that is IR. ``remarks``: what to know of its -Oz.
+    ``tools``: what the names of LLVM's tools end with, ``-19``.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Code:
     symbol: str = ""
     compiled_by: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    tools: str = ""
 
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
@@ -63,13 +66,13 @@ class Code:
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
         # As clang compiles; some passes ask.
-        passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
+        passes = f"opt{self.tools} -relocation-model=pic -passes={shlex.quote(pipeline)}"
         input_name = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
         stem = _stem(self.name).strip("-") or "stdin"
         if not self.symbol:
             return f"{passes} {input_name} -o {shlex.quote(f'{stem}.opt.bc')}"
         output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
-        return f"llvm-extract --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
+        return f"llvm-extract{self.tools} --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
 
 
 def read_code(
@@ -91,20 +94,22 @@ def read_code(
     options = options or ReadOptions()
     compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
+    suffix = "" if version is None else f"-{version.split('.')[0]}"
+    tools = suffix if shutil.which(f"opt{suffix}") else ""
     source = path if isinstance(path, Input) else path_input(path)
     contents = load_input(source, options)
-    compile_command: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
     if source.language:  # which is told by the file's suffix, not by an option
         flags = BEFORE_OZ.flags[source.language][len(("-x", source.language)) :]
         command = ir_compiler(source.language, compiler)
         words = (*flags, "-S", "-emit-llvm", *options.cflags)
-        compile_command = (*command, *spelled_for(command, words))
+        compiled = (*command, *spelled_for(command, words))
     elif _is_wrapped(contents):
-        compile_command = (sys.executable, "-c", _UNWRAP)
+        compiled = (sys.executable, "-c", _UNWRAP)
     module = module_of(contents, options)
     text = contents.data.decode("utf-8", "surrogateescape") if contents.kind == "text" else module.text
     if function is None:
-        return Code(source.name, contents.data, module, "", compile_command, _remarks(text, source.name))
+        return Code(source.name, contents.data, module, "", compiled, _remarks(text, source.name), tools)
     functions = regions_of(module, "function").regions
     matches = [region for region in functions if is_called(function, region.symbol, region.function)]
     if not matches:
@@ -116,7 +121,7 @@ def read_code(
         problem = f"{function!r} takes the address of another function's block, so it cannot be compiled alone"
         raise TaskError(f"{source.name}: {problem}. Leave --function out")
     part = replace(contents, data=body.encode("utf-8", "surrogateescape"), kind="text")
-    return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(body, source.name))
+    return Code(source.name, part.data, module_of(part, options), symbol, compiled, _remarks(body, source.name), tools)
 
 
 def _stem(name: str) -> str:
@@ -148,10 +153,8 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     if (match := _INSTRUMENTED.search(text)) or any("sanitize" in attributes for attributes in attribute_sets):
         option_of = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
         flag = option_of[match.lastgroup or ""] if match else "-fsanitize"
-        raise ForeignIRError(
-            f"{name}: clang instruments this code with passes that no list contains, so the result would lack the "
-            f"instrumentation. Compile without {flag}"
-        )
+        problem = f"{name}: clang instruments this code with passes that no list contains"
+        raise ForeignIRError(f"{problem}, so the result would lack the instrumentation. Compile without {flag}")
     total, optnone_count = len(attribute_sets), sum("optnone" in attributes for attributes in attribute_sets)
     optsize_count = sum("optsize" in attributes and "minsize" not in attributes for attributes in attribute_sets)
     unmarked = total - optnone_count - sum(bool(attributes & {"minsize", "optsize"}) for attributes in attribute_sets)
@@ -255,9 +258,7 @@ class Outcome:
     @property
     def saved(self) -> int:
         """Bytes less than -Oz; never below 0."""
-        assert self.oz.loaded_bytes is not None
-        assert self.winner.loaded_bytes is not None
-        return self.oz.loaded_bytes - self.winner.loaded_bytes
+        return (self.oz.loaded_bytes or 0) - (self.winner.loaded_bytes or 0)
 
 
 def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:

@@ -294,17 +294,17 @@ class BoostedRegressor(_Trees, Regressor, kind="boosted_number"):
         return super()._from_state({"bags": 1, "share": 1.0} | state)  # which heads that were saved before do not have
 
     def _grow(self, rows: Float64, target: Float64) -> list[Tree]:
-        grown, starts = [], []
+        trees, starts = [], []
         options = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
         options |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves}
         for seed in range(self.random_state, self.random_state + self.bags):
             half = np.random.default_rng(seed).permutation(len(rows))[: (len(rows) + 1) // 2]
-            drawn = half if self.bags > 1 else slice(None)
-            boosted = HistGradientBoostingRegressor(**options, random_state=seed).fit(rows[drawn], target[drawn, 0])
+            bag = half if self.bags > 1 else slice(None)
+            boosted = HistGradientBoostingRegressor(**options, random_state=seed).fit(rows[bag], target[bag, 0])
             starts.append(boosted._baseline_prediction.item())
-            grown += [tree._replace(value=tree.value / self.bags) for tree in boosted_trees(boosted)]
+            trees += [tree._replace(value=tree.value / self.bags) for tree in boosted_trees(boosted)]
         self.start_ = float(np.mean(starts))
-        return grown
+        return trees
 
     def _answer(self, features: Float64) -> Float64:
         return self.start_ + self.forest_.summed(self._reduced(features))  # these trees compare in double precision

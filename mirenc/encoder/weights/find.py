@@ -51,10 +51,8 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
         try:
             _announced_folder(points.select(name=name))
             if name in names:
-                raise ModelError(
-                    f"a package announces a model {name!r}, which is the name of a model of mirenc's own, so the "
-                    "package's model is left out. Rename the package's model"
-                )
+                problem = f"a package announces a model {name!r}, which is the name of a model of mirenc's own"
+                raise ModelError(f"{problem}, so the package's model is left out. Rename the package's model")
             names.add(name)
         except ModelError as error:
             failed(error)
@@ -126,8 +124,6 @@ def _announced_folder(points: EntryPoints) -> Path:
         pass
     if found_name != point.name:
         target = "no model folder" if found_name is None else f"the folder of a model {found_name!r}"
-        raise ModelError(
-            f"{who} announces a model {point.name!r} in {point.value!r}, which is {target}. Install it again, or type: "
-            f"pip uninstall {who}"
-        )
+        problem = f"{who} announces a model {point.name!r} in {point.value!r}, which is {target}"
+        raise ModelError(f"{problem}. Install it again, or type: pip uninstall {who}")
     return folder

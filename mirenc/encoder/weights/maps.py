@@ -135,10 +135,8 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path}: is not a map, or is damaged ({error}). Fit the map again: {fit_command}") from None
     if (map_digest := whitening.model_digest) != files.digest:
-        raise ModelError(
-            f"map {name!r} takes vectors of {whitening.model} (digest {map_digest[:12]}), not of {files.name} "
-            f"(digest {files.digest[:12]}). Fit it again: {fit_command}"
-        )
+        problem = f"map {name!r} takes vectors of {whitening.model} (digest {map_digest[:12]})"
+        raise ModelError(f"{problem}, not of {files.name} (digest {files.digest[:12]}). Fit it again: {fit_command}")
     return whitening
 
 

@@ -134,10 +134,8 @@ def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, arra
         pairs[f"the shape of weight {name!r}"] = weights[name].shape if name in weights else None, shapes.get(name)
     for subject, (value, expected) in pairs.items():
         if value != expected:
-            raise ModelError(
-                f"{folder}: {subject}: found {value}, but config.json needs {expected}. The files of this folder do "
-                "not belong together. Install the model again"
-            )
+            problem = f"{folder}: {subject}: found {value}, but config.json needs {expected}"
+            raise ModelError(f"{problem}. The files of this folder do not belong together. Install the model again")
     for name, array in weights.items():
         # numpy is slow to tell whether float16 is finite; read as whole numbers, the largest of each sign come last.
         is_half = array.dtype == np.float16

@@ -85,6 +85,8 @@ class PassService:
 
         Where that says ``object`` or ``text``, the object file or the text without any figures.
         """
+        if keep == "object" and not pipeline and b"llvm.coro." in bitcode:  # else LLVM ends the process
+            pipeline = "default<O0>"  # splits coroutines
         with self.run(bitcode, pipeline, codegen) as (module, machine):
             if keep == "object":
                 return {}, self.emit_object(module, machine)

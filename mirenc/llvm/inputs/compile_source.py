@@ -45,10 +45,8 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
         _give_zig_a_cache()
         return [sys.executable, "-m", "ziglang", "cc" if language == "c" else "c++"]
     extra = " or `pip install 'mirenc[compile]'`" if language in ("c", "c++") else ""
-    raise ToolchainError(
-        f"no clang on PATH to compile {language} (looked for {_NAMES[0]}, {_NAMES[1]} ... {_NAMES[-1]}). "
-        f"Install one (Debian: `apt-get install clang`){extra}, or give IR"
-    )
+    problem = f"no clang on PATH to compile {language} (looked for {_NAMES[0]}, {_NAMES[1]} ... {_NAMES[-1]})"
+    raise ToolchainError(f"{problem}. Install one (Debian: `apt-get install clang`){extra}, or give IR")
 
 
 def _give_zig_a_cache() -> None:

@@ -270,10 +270,8 @@ def _modules(file: _Window, magic: bytes) -> list[_Window]:
         sections = _elf(file)
     elif magic[:4] in _MACH_O:
         sections = _mach_o(file, *_MACH_O[magic[:4]])
-    elif magic.startswith(b"\0asm"):
-        sections = _wasm(file)
     else:
-        sections = _coff(file, magic)
+        sections = _wasm(file) if magic.startswith(b"\0asm") else _coff(file, magic)
     spans = [(_SECTIONS.index(name), file.part(pos, size)) for name, pos, size in _limit(sections) if name in _SECTIONS]
     spans.sort(key=itemgetter(0))
     return list(islice(chain.from_iterable(_split_modules(section) for _, section in spans), _MOST_MODULES))

@@ -10,6 +10,7 @@ import io
 import lzma
 import os
 import shlex
+import struct
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -44,6 +45,8 @@ _HEAD = 4096  # bytes in which a NUL says that this is no text
 _PART = 1 << 20  # bytes read at once
 _ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
 _MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
+# Numbers of the blocks: who wrote a module, the module, the same of the second, names of both; 25 has symbols.
+_TWO_MODULES = bytes([13, 8, 13, 8, 23])
 _FOREIGN_MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF document",
@@ -165,9 +168,8 @@ def _decompress(name: str, data: bytes, limit: int) -> bytes:
     except IRFileError:
         raise
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise IRFileError(
-            f"{name}: the compressed file is damaged ({error}). Compress it again", errno=errno.EIO
-        ) from None
+        problem = f"{name}: the compressed file is damaged ({error}). Compress it again"
+        raise IRFileError(problem, errno=errno.EIO) from None
 
 
 def _zstd(name: str, data: bytes, limit: int) -> bytes:
@@ -226,17 +228,29 @@ def bytes_of(part: Part) -> bytes:
     """The bitcode of a module in a container, which is a file."""
     with _open(part.path) as stream:
         stream.seek(part.start)
-        return stream.read(part.size)
+        return _main_module(stream.read(part.size))
 
 
 def bitcode_in(name: str, data: bytes) -> bytes:
     """The bytes of IR, or the only module of an object in memory. IRFileError: it has none, or several."""
     if not kind_of_container(data[:HEAD]):
-        return data
+        return _main_module(data)
     part = _only_part(name, "", None, io.BytesIO(data))
     if part.problem:
         raise IRFileError(f"{name}: {part.problem}", errno=errno.EINVAL)
-    return data[part.start : part.start + part.size]
+    return _main_module(data[part.start : part.start + part.size])
+
+
+def _main_module(data: bytes) -> bytes:
+    """Bitcode without the second module of ``-fsplit-lto-unit``: tables, and copies of functions of the first."""
+    numbers, parts, end = b"", [data[:4]], 4
+    while data.startswith(BITCODE_MAGIC[0]) and end + 8 <= len(data) and len(numbers) <= len(_TWO_MODULES):
+        start, (block, words) = end, struct.unpack_from("<II", data, end)
+        end += 8 + 4 * words
+        if (number := block >> 2 & 255) in _TWO_MODULES:
+            numbers += bytes([number])
+            parts.append(data[start:end])
+    return b"".join(parts[place] for place in (0, 1, 2, -1)) if numbers == _TWO_MODULES else data
 
 
 def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Part:

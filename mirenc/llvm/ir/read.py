@@ -37,6 +37,7 @@ from mirenc.llvm.passes.optimise import PASSES, Form, check_form, formed, has_de
 
 _LOGGER = logging.getLogger(__name__)
 _SANITIZER = re.compile(r"call [^\n@]*@(__(?:ub|a|hwa|t|m)san_\w+|llvm\.ubsantrap)")
+_COUNTERS = re.compile(r"^@(__profc_\S+|__llvm_gcov_ctr\S*) = ", re.MULTILINE)
 _NOTED = "_MIRENC_SANITIZER_NOTED"  # in the environment, which the processes of a run share
 
 
@@ -154,7 +155,7 @@ def module_of(ir: InputBytes, options: ReadOptions, *, deleted: bool = True) -> 
         most_text = TEXT_FACTOR * options.max_bytes
         text, mended = canonical_text(ir, worker, most_text=most_text, timeout=options.timeout)
         module = replace(_module_in_form(text, ir.name, options, deleted=deleted), mended=mended)
-        _note_sanitizer(text, ir.name)
+        _note_added(text, ir.name)
     except MirencError as error:
         # Every message begins with the file; attributes (line, column, diagnostic) are kept.
         error.args = (f"{ir.name}: {error.args[0]}", *error.args[1:])
@@ -173,13 +174,19 @@ def _in_dialect(module: IRModule, options: ReadOptions) -> IRModule:
     return bring(module, options.dialect)
 
 
-def _note_sanitizer(text: str, name: str) -> None:
-    """Warn, once a run, of IR with a sanitizer's checks, which are most of what is then compared."""
-    if _NOTED not in os.environ and ("san_" in text or "ubsantrap" in text) and (call := _SANITIZER.search(text)):
+def _note_added(text: str, name: str) -> None:
+    """Warn, once a run, of IR with a sanitizer's checks or a profile's counters, which are most of what is compared."""
+    if _NOTED in os.environ:
+        return
+    found, what = ("san_" in text or "ubsantrap" in text) and _SANITIZER.search(text), "checks of a sanitizer"
+    advice = "-fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
+    if not found and ("@__profc_" in text or "@__llvm_gcov_ctr" in text):
+        found, what = _COUNTERS.search(text), "counters of a profile or of coverage"
+        advice = "-fno-profile-generate -fno-profile-instr-generate, and without --coverage"
+    if found:
         os.environ[_NOTED] = "1"
-        problem = "has checks of a sanitizer (%s), and looks unlike code without them"
-        advice = "Compile with -fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
-        _LOGGER.warning(f"mirenc: warning: %s: {problem}. {advice}", name, call[1])
+        problem = f"has {what} (%s), and looks unlike code without them"
+        _LOGGER.warning(f"mirenc: warning: %s: {problem}. Compile with {advice}", name, found[1])
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:

@@ -9,20 +9,21 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-# `.text`, `.text.unlikely`, `.text.f`, `.rodata.cst8` of ELF, `.rdata` of COFF; the others are those of Mach-O.
+# `.rodata.cst8` of ELF, `.text` and `.rdata` of COFF; the others are those of Mach-O.
 _TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b"__const", b"__cstring", b"__literal")
 # Of COFF and Mach-O: what no memory holds, or what has no bytes in the file.
 _NOT_LOADED = (b".bss", b".debug", b".drectve", b".llvm", b"__bss", b"__common", b"__debug", b"__llvm")
-_SYMBOLS, _NO_BITS, _ALLOCATED, _FUNCTION = 2, 8, 2, 2  # SHT_SYMTAB, SHT_NOBITS, SHF_ALLOC, STT_FUNC
+_SYMBOLS, _NO_BITS, _ALLOCATED, _EXECUTED, _FUNCTION = 2, 8, 2, 4, 2  # SHT_..., SHF_ALLOC, SHF_EXECINSTR, STT_FUNC
 _XINDEX = 0xFFFF  # SHN_XINDEX: the number did not fit, the first section has it
 
 
 class Section(NamedTuple):
-    """A section: name, bytes, and whether these are loaded with the program; zeros that no file holds are not."""
+    """A section: name, bytes, whether they are loaded with the program (zeros in no file are not), whether code."""
 
     name: bytes
     size: int
     loaded: bool
+    code: bool = False
 
 
 class Symbol(NamedTuple):
@@ -40,14 +41,14 @@ def is_elf(data: bytes) -> bool:
 
 def named_section(name: bytes, size: int) -> Section:
     """A section of another format than ELF."""
-    return Section(name, size, not name.startswith(_NOT_LOADED))
+    return Section(name, size, not name.startswith(_NOT_LOADED), name.startswith(_TEXT))
 
 
 def sums(sections: Iterable[Section]) -> dict[str, int]:
     """Bytes of machine code, of read-only data and of all that is loaded, as `Optimised` has them."""
     sizes = {"text_bytes": 0, "data_bytes": 0, "loaded_bytes": 0}
     for section in sections:
-        sizes["text_bytes"] += section.size * section.name.startswith(_TEXT)
+        sizes["text_bytes"] += section.size * section.code
         sizes["data_bytes"] += section.size * section.name.startswith(_DATA)
         sizes["loaded_bytes"] += section.size * section.loaded
     return sizes
@@ -57,8 +58,8 @@ def elf_sections(data: bytes) -> list[Section]:
     """All sections of an ELF object, as ``size -A`` has them and those that it leaves out."""
     headers, names = elf_headers(lambda offset, size: data[offset : offset + size])
     return [
-        Section(_name(names, header.name), header.size, bool(header.flags & _ALLOCATED) and header.kind != _NO_BITS)
-        for header in headers
+        Section(_name(names, name), size, bool(flags & _ALLOCATED) and kind != _NO_BITS, bool(flags & _EXECUTED))
+        for name, kind, flags, _, _, size, *_ in headers
     ]
 
 

@@ -26,7 +26,7 @@ class Optimised:
     """What a list of passes made of a module, and bytes of the object that it becomes.
 
     - ``instructions``: of its functions, without those that only describe debug information.
-    - ``text_bytes``: machine code: the text sections, padding between functions included, jump tables not.
+    - ``text_bytes``: machine code: the sections of code, padding between functions included, jump tables not.
     - ``data_bytes``: read-only data: constants, jump tables and lookup tables.
     - ``loaded_bytes``: all that is loaded with the program: code, data, tables for unwinding; not zeros (``.bss``).
     - ``digest``: SHA-256 of the module without names of locals and debug information: two lists of one made the same.

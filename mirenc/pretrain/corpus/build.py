@@ -78,8 +78,7 @@ def build_corpus(
 
     ``config`` is for a new tokenizer, trained on the distinct statements of the corpus; ``tokenizer`` is used instead.
     A module with a function of ``reserved`` ((F,), from `hashes_of_ir`) is left out; one whose graph has more than
-    ``max_nodes`` is kept without it. ``jobs`` processes read; ``advance`` is called with how many more files are
-    done.
+    ``max_nodes`` is kept without it. ``jobs`` processes read; ``advance`` is called with how many more files are done.
 
     Raises ConfigError: no file could be read, or all of them have a function kept for evaluation. Raises
     IRResourceError: a reading process was ended from outside.

@@ -71,9 +71,8 @@ def read_profile(path: Path) -> "Counters | LineSamples":
             problem = f"{path}: is cut off, or has more than counters (temporal traces)"
             raise IRFileError(f"{problem}. Type: llvm-profdata merge -text -o profile.txt PROFILE") from None
     if not any(map(_SAMPLED_FUNCTION.fullmatch, text.splitlines())):
-        raise IRFileError(
-            f"{path}: is not a profile. Give what llvm-profdata merge -text (or merge --sample -text) writes"
-        )
+        problem = f"{path}: is not a profile"
+        raise IRFileError(f"{problem}. Give what llvm-profdata merge -text (or merge --sample -text) writes")
     if _NO_LINES.search(text):
         raise IRFileError(f"{path}: its samples are by probe or calling context. Give a profile by lines of the source")
     return LineSamples.from_text(text)

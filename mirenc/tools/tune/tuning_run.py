@@ -129,10 +129,8 @@ class Tuning(Run):
         self.user.forget()  # what an earlier run left is to be compiled again
         self.baseline = self.best = self.user.build()
         if not self.user.compile_commands():
-            raise TaskError(
-                "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
-                "remove that first, as with: make clean"
-            )
+            problem = "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH"
+            raise TaskError(f"{problem}. If all was built before, remove that first, as with: make clean")
         self._step = "the first run"
         first = self._time(self.order.run)
         if first.code:
@@ -142,10 +140,8 @@ class Tuning(Run):
         second = self._time(self.order.run)
         self._default_seconds[self.order.run] = min(first.wall, second.wall)
         if self._behaviour(second) != self.expected:
-            raise TaskError(
-                "the output differs from run to run, so a wrong build could not be recognised. With --check, name a "
-                "command whose output stays the same"
-            )
+            problem = "the output differs from run to run, so a wrong build could not be recognised"
+            raise TaskError(f"{problem}. With --check, name a command whose output stays the same")
         # Of one thread, the processor's time is the same beside other work; of several, it counts waiting too.
         self.clock = self.case.clock or ("wall" if first.cpu > _BUSY_PROCESSORS * first.wall else "cpu")
         if first.cpu < _SHORT_RUN:
