@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compare_functions import over
+from compare_functions import gain
 from compare_programs import hide_names
 from numpy.typing import NDArray
 
@@ -96,7 +96,7 @@ def measure(model: str, pairs: list[tuple[Path, Path]], cache: Path) -> dict[str
             for naming, vectors in pairs_by_naming.items()
         }
         figures[part] = {naming: rank_figures(rank) for naming, rank in of.items()}
-        figures[part]["hidden over renamed"] = over(of["hidden"], of["renamed"], np.array(owner))
+        figures[part]["hidden over renamed"] = gain(of["hidden"], of["renamed"], np.array(owner))
     return figures
 
 
