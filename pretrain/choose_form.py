@@ -30,11 +30,11 @@ from function_pools import (
     chosen_programs,
     drawn_of,
     expected,
-    numbered,
+    owner_ids,
     pairs_of,
     readings_of,
     standing,
-    weighed,
+    weighted_counts,
 )
 
 from mirenc.llvm import ReadOptions, parse_ir
@@ -92,13 +92,13 @@ def figures(scores: Scores, bootstrap: Bootstrap) -> dict[str, list[float]]:
 
 def chosen_rows(store: Store, setting: str, pairs: list[Pair]) -> dict[str, Any]:
     """Figures of one setting by the forms of query and candidate, and of the best of two forms of the query."""
-    bootstrap = Bootstrap(numbered([pair.key[0] for pair in pairs]))
+    bootstrap = Bootstrap(owner_ids([pair.key[0] for pair in pairs]))
     rows: dict[str, Any] = {}
     scores: dict[str, Scores] = {}
     for query, candidate in FORM_PAIRS[setting]:
         sides = Sides(store, pairs, (query, candidate))
         scores[query] = sides.scores(store.vectors(sides.places))
-        bag = sides.scores(weighed(store.bags(sides.places, BAGS[BAG])))
+        bag = sides.scores(weighted_counts(store.bags(sides.places, BAGS[BAG])))
         rows[f"{query} / {candidate}"] = {MODEL: figures(scores[query], bootstrap), BAG: figures(bag, bootstrap)}
     if {"O2", "Oz"} <= scores.keys():
         rows["nearer of O2 and Oz / O2"] = {MODEL: figures(np.maximum(scores["O2"], scores["Oz"]), bootstrap)}
@@ -144,16 +144,16 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
     arguments = parser.parse_args()
     programs = chosen_programs(arguments, FORM_PAIRS)
-    functions = {setting: drawn_of(setting, programs, arguments.compilers) for setting in FORM_PAIRS}
+    chosen = {setting: drawn_of(setting, programs, arguments.compilers) for setting in FORM_PAIRS}
     needed: set[tuple[str, str]] = set()
     for setting, forms in FORM_PAIRS.items():
-        needed |= readings_of(functions[setting], programs, forms)
+        needed |= readings_of(chosen[setting], programs, forms)
     store = Store(arguments.pairs, arguments.work / arguments.pairs.name, MODEL, jobs=arguments.jobs)
     unread = store.read(needed)
     names: dict[str, Any] = {}
     for naming in NAMES:
         named_store = replace(store, names=naming)
-        pairs = {setting: pairs_of(named_store, keys, programs, arguments.least) for setting, keys in functions.items()}
+        pairs = {setting: pairs_of(named_store, draws, programs, arguments.least) for setting, draws in chosen.items()}
         names[naming] = {setting: chosen_rows(named_store, setting, group) for setting, group in pairs.items()}
     first = arguments.compilers[0].split("+")[0], "O0"
     plain = [arguments.pairs / builds[first] for builds in programs.values() if first in builds]
