@@ -203,7 +203,7 @@ class Targets:
         sample = training[np.random.default_rng([SEED, 5]).permutation(len(training))[:STANDARDISED]].astype(np.float32)
         return cls(rows, training, held_rows, held_vectors, sample.mean(0), np.maximum(sample.std(0), LEAST_SPREAD))
 
-    def vectors(self, rows: Array) -> Array:
+    def standardised(self, rows: Array) -> Array:
         """Targets of some training statements. Shapes: (B,) -> (B, H) float32."""
         vectors: Array = (self.vectors[rows].astype(np.float32) - self.mean) / self.spread
         return vectors

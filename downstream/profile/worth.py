@@ -127,7 +127,7 @@ def only_branch_weights(text: str) -> str:
 
 
 def inverted(text: str) -> str:
-    """`branches_alone`, with the weights of a branch's ways changed."""
+    """`only_branch_weights`, with the weights of a branch's ways changed."""
     return _TWO_WAYS.sub(r"\1\3, \2}", only_branch_weights(text))
 
 
@@ -221,7 +221,7 @@ class Trial(Work):
             digest.update(f"{key}{file}{text}".encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
 
-    def found(self, name: str, change: Callable[[Unit, str], str]) -> None:
+    def measure_variant(self, name: str, change: Callable[[Unit, str], str]) -> None:
         """Build a variant, run it, and count, if that is not done."""
         chosen = self.folder / "chosen"
         digest = self.texts(change, chosen)
@@ -378,10 +378,10 @@ def main(words: Sequence[str] | None = None) -> None:
             try:
                 trial.prepare()
                 for variant, change in changes_by_name.items():
-                    trial.measured(variant, change)
+                    trial.measure_variant(variant, change)
                 for variant, variant_facts in facts.items():
                     table, loops = tables[variant.removesuffix(OUTSIDE)], not variant.endswith(OUTSIDE)
-                    trial.measured(variant, predicted(trial, arguments.out, table, variant_facts, loops=loops))
+                    trial.measure_variant(variant, predicted(trial, arguments.out, table, variant_facts, loops=loops))
             except (FailedError, MirencError, TimeoutExpired) as error:
                 record["failed"][name] = one_line(str(error))[:300]
                 print(f"{name}: {error}", file=sys.stderr)
