@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
-from mirenc.llvm.child.parsing_service import parsed
+from mirenc.llvm.child.parsing_service import parse_module
 
 _ATTACHMENTS = re.compile(r"(?:, ![-\w.$\\]+ ![^,]+)+$")
 _HEADER_ATTACHMENTS = re.compile(r"(?: ![-\w.$\\]+ !\d+)+(?= \{$|$)")
@@ -31,7 +31,7 @@ def odd_name(number: int) -> str:
 def llvm_reads(data: bytes) -> bool:
     """Whether LLVM 22 reads this as it is."""
     try:
-        with parsed(llvm, data) as module:
+        with parse_module(llvm, data) as module:
             module.verify()
             return True
     except RuntimeError:
@@ -40,7 +40,7 @@ def llvm_reads(data: bytes) -> bool:
 
 def rename_locals(data: bytes, name_of: Callable[[int], str]) -> str:
     """Print-out of a module with new names for all arguments, blocks and results; "" for a name makes it a number."""
-    with parsed(llvm, data) as module:
+    with parse_module(llvm, data) as module:
         count = 0
         for function in module.functions:
             if function.is_declaration:
@@ -56,7 +56,7 @@ def rename_locals(data: bytes, name_of: Callable[[int], str]) -> str:
 
 def without_metadata(data: bytes) -> str:
     """Print-out of a module without debug records and metadata attachments; operands keep the nodes they name."""
-    with parsed(llvm, data) as module:
+    with parse_module(llvm, data) as module:
         lines = str(module).split("\n")
     remaining = []
     for line in lines:
@@ -72,7 +72,7 @@ def without_metadata(data: bytes) -> str:
 
 def without_groups(data: bytes) -> str:
     """Print-out of a module without attribute groups."""
-    with parsed(llvm, data) as module:
+    with parse_module(llvm, data) as module:
         lines = str(module).split("\n")
     remaining = (line for line in lines if not line.startswith("attributes #"))
     return "\n".join(_GROUP_OR_STRING.sub(lambda match: match[1] or "", line) for line in remaining)
@@ -80,7 +80,7 @@ def without_groups(data: bytes) -> str:
 
 def rename_globals(data: bytes, name_of: Callable[[int], str]) -> str:
     """Print-out of a module with new names for all functions, globals and named types; LLVM's own (``llvm.``) stay."""
-    with parsed(llvm, data) as module:
+    with parse_module(llvm, data) as module:
         for number, value in enumerate([*module.global_variables, *module.functions]):
             if not value.name.startswith("llvm."):
                 value.name = name_of(number)

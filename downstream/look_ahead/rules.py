@@ -296,7 +296,7 @@ def _text(loop: Loop | None) -> str:
 @contextmanager
 def _kept_text() -> Iterator[None]:
     """Inside, each loop that a look-ahead reads keeps the text of its instructions."""
-    classes, loop_code = assembly._x86, look_ahead._loop_code
+    classes, loop_code = assembly._classify_x86, look_ahead._loop_code
 
     def read(loop: Any, name: str, operands: str) -> list[int]:
         loop.__dict__.setdefault("text", []).append(f"\t{name}\t{operands}\n")
@@ -308,7 +308,7 @@ def _kept_text() -> Iterator[None]:
         around.text = [_text(loop) for loop in loops if loop.depth == around.depth]
         return code
 
-    with patch.object(assembly, "_x86", read), patch.object(look_ahead, "_loop_code", gathered):
+    with patch.object(assembly, "_classify_x86", read), patch.object(look_ahead, "_loop_code", gathered):
         yield
 
 

@@ -34,7 +34,7 @@ from mirenc.decide.task_data import TaskData
 from mirenc.encoder import load
 
 HERE = Path(__file__).parent
-PROTOCOL, SEED, MEMBER = "structure", 0, "pairs, risk 0"
+PROTOCOL, SEED, MEMBER = "structure", 0, "pairs"
 SHARES = (0.25, 0.5, 0.75, 1.0)
 _SLOWER = (0.03, 0.04, 0.05, 0.06, 0.07)  # shares of samples that margins may let be slower
 _HEAD = (
@@ -53,7 +53,7 @@ def main() -> None:
     lines = [[*_HEAD]]
     variants: list[tuple[str, Job, float, str, dict[str, Any]]] = [
         *(("both", told, share, _ALL, {}) for share in SHARES),
-        ("both", told, 1.0, "all, gain over the mean setting", {"from_default": False}),
+        ("both", told, 1.0, "all, gain over the mean setting", {"default": None}),
         ("both", replace(told, features=without_branches(told.features)), 1.0, "none about branches and parts", {}),
         ("nothing", untold, 1.0, _ALL, {}),
     ]

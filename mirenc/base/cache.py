@@ -27,8 +27,8 @@ CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
 
 def cache_folder() -> Path:
     """``$MIRENC_CACHE``, or the platform's cache folder."""
-    if named := os.environ.get("MIRENC_CACHE"):
-        return Path(named)
+    if folder := os.environ.get("MIRENC_CACHE"):
+        return Path(folder)
     from platformdirs import user_cache_path
 
     return user_cache_path("mirenc")
@@ -42,8 +42,8 @@ def cache_files(folder: Path | None = None) -> list[Path]:
 
 def file_bytes(path: Path) -> int:
     """Bytes of a cache's file and of SQLite's files beside it."""
-    beside = (Path(f"{path}{suffix}") for suffix in _SUFFIXES)
-    return sum(part.stat().st_size for part in beside if part.exists())
+    paths = (Path(f"{path}{suffix}") for suffix in _SUFFIXES)
+    return sum(part.stat().st_size for part in paths if part.exists())
 
 
 def limit_caches(max_bytes: int, folder: Path | None = None) -> None:
@@ -71,11 +71,11 @@ def cache_key(kind: str, content: str | bytes) -> bytes:
 
 
 def _checksum(key: bytes, data: bytes) -> bytes:
-    """A cache file may be damaged without SQLite noticing, and a wrong vector is worse than none."""
+    """Checksum of an entry: SQLite may not notice that a file is damaged, and a wrong vector is worse than none."""
     return hashlib.blake2b(key + data, digest_size=_CHECKSUM).digest()
 
 
-def _latest(connection: sqlite3.Connection) -> int:
+def _latest_use(connection: sqlite3.Connection) -> int:
     """Number of the latest use: a count, since clocks of several writers differ."""
     (latest,) = connection.execute("SELECT COALESCE(MAX(used), 0) FROM entries").fetchone()
     return int(latest)
@@ -100,7 +100,7 @@ class Cache:
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
         """A connection for one exchange; None when the cache cannot be used (no space, no permission, damaged)."""
-        connection = None if self._broken else self._connected()
+        connection = None if self._broken else self._connect()
         if connection is None:
             self._broken = True
             yield None
@@ -113,7 +113,7 @@ class Cache:
         finally:
             connection.close()
 
-    def _connected(self) -> sqlite3.Connection | None:
+    def _connect(self) -> sqlite3.Connection | None:
         for _ in range(2):
             connection = None
             try:
@@ -136,22 +136,22 @@ class Cache:
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Those of the keys that are stored and undamaged."""
-        stored: dict[bytes, bytes] = {}
+        values: dict[bytes, bytes] = {}
         with self._open() as connection:
             if connection is None:
-                return stored
-            latest = _latest(connection)
+                return values
+            latest = _latest_use(connection)
             stale: list[bytes] = []
             for first in range(0, len(keys), _QUERY_ROWS):
                 part = keys[first : first + _QUERY_ROWS]
                 query = f"SELECT key, used, data FROM entries WHERE key IN ({','.join('?' * len(part))})"
                 for key, used, data in connection.execute(query, part):
                     if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
-                        stored[key] = data[_CHECKSUM:]
+                        values[key] = data[_CHECKSUM:]
                     if latest - used >= _RECENT:
                         stale.append(key)
             connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((latest + 1, key) for key in stale))
-        return stored
+        return values
 
     def put(self, entries: dict[bytes, bytes]) -> None:
         """Store entries; drop the oldest if the file is too large. One above `largest` is not kept."""
@@ -159,13 +159,13 @@ class Cache:
         if not entries:
             return
         # Before the exchange: while it lasts no other process can write.
-        checked = [(key, _checksum(key, data) + data) for key, data in entries.items()]
+        rows = [(key, _checksum(key, data) + data) for key, data in entries.items()]
         with self._open() as connection:
             if connection is None:
                 return
-            now = _latest(connection) + 1
+            now = _latest_use(connection) + 1
             connection.executemany(
-                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", ((key, now, data) for key, data in checked)
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", ((key, now, data) for key, data in rows)
             )
             self._shrink(connection)
 

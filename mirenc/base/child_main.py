@@ -77,11 +77,11 @@ def main() -> None:
 
 
 def _load(path: str) -> types.ModuleType:
-    """The service at a path; files of mirenc are found although Python knows no packages."""
-    house = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    """Import the service at a path, which can import mirenc's own files although no packages are installed here."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for name in _PACKAGES:
         package = sys.modules[name] = types.ModuleType(name)
-        package.__path__ = [os.path.join(house, *name.split("."))]
+        package.__path__ = [os.path.join(root, *name.split("."))]
     spec = importlib.util.spec_from_file_location("service", path)
     assert spec is not None
     assert spec.loader is not None

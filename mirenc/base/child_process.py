@@ -22,7 +22,7 @@ from mirenc.base.deadline import seconds_left
 from mirenc.base.run_program import LONGEST_TIMEOUT, memory_allowed, without_memory
 
 Answer = tuple[dict[str, Any], memoryview]
-_START = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
+_START_SECONDS = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
 _CHUNK = 1 << 20  # bytes read at once
 _WORDS = 1 << 14  # bytes of a child's last words that are read
 _NOT_LOADED = 127  # the loader's exit code: no memory even for a shared library
@@ -54,7 +54,7 @@ class ChildProcess:
         self.service, self.arguments, self.memory_limit = service, list(arguments), memory_limit
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._words: IO[bytes] | None = None
+        self._stderr: IO[bytes] | None = None
         self._version = ""
 
     def start(self) -> None:
@@ -64,7 +64,7 @@ class ChildProcess:
 
     def version(self) -> str:
         """The service's version; waits until it is loaded. Raises EndedError."""
-        with self._lock, self._in_step():
+        with self._lock, self._end_on_error():
             return self._greeting()
 
     def ask(self, request: dict[str, Any], data: bytes, timeout: float) -> list[Answer]:
@@ -74,14 +74,14 @@ class ChildProcess:
         time of the whole call was up (`mirenc.base.deadline.within`).
         """
         answers: list[Answer] = []
-        with self._lock, self._in_step():
+        with self._lock, self._end_on_error():
             try:
                 self._greeting()
                 self._send(request, data, timeout)
                 while (answer := self._receive(timeout)) is not None:
                     answers.append(answer)
-            except EndedError as ended:
-                ended.answers = answers
+            except EndedError as error:
+                error.answers = answers
                 raise
         return answers
 
@@ -91,13 +91,13 @@ class ChildProcess:
         if process is not None:
             process.kill()
             process.wait()
-            for stream in (process.stdin, process.stdout, self._words):
+            for stream in (process.stdin, process.stdout, self._stderr):
                 if stream is not None:
                     stream.close()
 
     @contextlib.contextmanager
-    def _in_step(self) -> Iterator[None]:
-        """Around an exchange: an interrupted one ends the child, whose answers would be taken for the next one's."""
+    def _end_on_error(self) -> Iterator[None]:
+        """Context of an exchange: an error ends the child, whose answer would be taken for that of the next request."""
         try:
             yield
         except BaseException:
@@ -108,17 +108,17 @@ class ChildProcess:
         if self._process is not None and self._process.poll() is None:
             return
         self.close()  # one that died between two requests leaves its streams
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         main, limit = str(Path(__file__).with_name("child_main.py")), str(memory_allowed(self.memory_limit))
         # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
         command = [sys.executable, "-I", "-S", main, limit, str(self.service), *self.arguments]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._words, bufsize=0)
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._stderr, bufsize=0)
 
     def _greeting(self) -> str:
         self._start()
         if not self._version:
-            greeting = self._receive(_START)
+            greeting = self._receive(_START_SECONDS)
             assert greeting is not None
             self._version = greeting[0]["version"]
         return self._version
@@ -134,10 +134,10 @@ class ChildProcess:
                     try:
                         remaining = remaining[os.write(pipe, remaining) :]
                     except BrokenPipeError:
-                        raise self._death() from None
+                        raise self._exit_error() from None
 
     def _receive(self, timeout: float) -> Answer | None:
-        """One frame; None for the one that ends the answers."""
+        """The next frame, or None for the frame of zeros that ends the answers."""
         received, expected, text_size = bytearray(), HEADER.size, 0
         with self._pipe("stdout", selectors.EVENT_READ, timeout) as (pipe, wait):
             while len(received) < expected:
@@ -145,7 +145,7 @@ class ChildProcess:
                 # No more than this frame: the next one may already be there.
                 chunk = os.read(pipe, min(_CHUNK, expected - len(received)))
                 if not chunk:
-                    raise self._death()
+                    raise self._exit_error()
                 received += chunk
                 if len(received) == HEADER.size:
                     text_size, data_size = HEADER.unpack(received)
@@ -164,18 +164,18 @@ class ChildProcess:
 
             def wait() -> None:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
-                    seconds_left()  # where there are none, the request is not to blame
+                    seconds_left()  # raises TimeUpError where the call's time is up: the request is not to blame
                     raise EndedError("timeout", f"not done within {limit:g} s")
 
             yield pipe, wait
 
-    def _death(self) -> EndedError:
-        """Why a process ended that closed its pipes."""
+    def _exit_error(self) -> EndedError:
+        """The error for a process that closed its pipes: how it ended, and the reason that it printed."""
         assert self._process is not None
-        assert self._words is not None
+        assert self._stderr is not None
         code = self._process.wait()
-        self._words.seek(max(0, self._words.seek(0, os.SEEK_END) - _WORDS))
-        words = self._words.read().decode("utf-8", "replace").strip()
+        self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _WORDS))
+        words = self._stderr.read().decode("utf-8", "replace").strip()
         lines = words.splitlines()
         if without_memory(words) or code == _NOT_LOADED:
             limit = f"{memory_allowed(self.memory_limit) / 2**20:.0f} MiB"
@@ -185,5 +185,5 @@ class ChildProcess:
         # LLVM's reason, which a stack dump may follow; otherwise the last line, such as that of a Python traceback.
         reasons = [line for line in lines if "LLVM ERROR" in line or "Assertion" in line]
         reason = (reasons or lines[-1:] or [""])[0]
-        ending = {each.value: each.name for each in signal.Signals}.get(-code, f"exit {code}")
+        ending = {number.value: number.name for number in signal.Signals}.get(-code, f"exit {code}")
         return EndedError("killed" if ending == "SIGKILL" else "crash", reason.strip(), ending, words)

@@ -31,7 +31,7 @@ class Config(BaseModel):
 def _explain(cls: type[BaseModel], error: ValidationError) -> str:
     first = error.errors()[0]
     owner: Any = cls
-    place: list[str] = []  # as a user writes it: without the kind that pydantic puts between
+    place: list[str] = []  # as a user writes it: without the tags of kinds that pydantic puts between
     for part in map(str, first["loc"]):
         if part in (kinds := _kinds(owner)):
             owner = kinds[part]
@@ -46,7 +46,7 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
         allowed = list(_fields(owner))
         hint = did_you_mean(str(first["loc"][-1]), allowed) or f"known keys: {', '.join(allowed)}"
         return f"unknown key {key!r}; {hint}"
-    value = "" if isinstance(first["input"], dict) else f" (found {first['input']!r})"  # a dict: all values beside it
+    value = "" if isinstance(first["input"], dict) else f" (found {first['input']!r})"  # a dict would show all values
     return f"{key or 'values'}: {first['msg'].removeprefix('Value error, ')}{value}"
 
 
@@ -56,7 +56,7 @@ def _fields(owner: Any) -> dict[str, Any]:
 
 
 def _kinds(annotation: Any) -> dict[str, Any]:
-    """Classes by tag, of a field that takes several kinds; none of any other."""
+    """The classes of a field that takes several kinds, by their tags; {} for any other field."""
     kinds: dict[str, Any] = {}
     for member in get_args(annotation):
         inner, *extras = get_args(member) or (member,)  # of Annotated: the type, then what is said of it

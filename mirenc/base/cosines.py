@@ -36,37 +36,37 @@ def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
     """
     if k < 1:
         raise ConfigError(f"k is {k}; give 1 or more")
-    vectors, known = _matrices(queries, candidates)
-    k = min(k, len(known))
+    vectors, matrix = _matrices(queries, candidates)
+    k = min(k, len(matrix))
     rows = np.empty((len(vectors), k), dtype=np.int64)
     cosines = np.empty((len(vectors), k), dtype=np.float32)
     for first in range(0, len(vectors), _QUERIES):
         part = slice(first, first + _QUERIES)
-        rows[part], cosines[part] = _nearest_of_few(_unit(vectors[part], first), known, k)
+        rows[part], cosines[part] = _nearest_of_block(_unit(vectors[part], first), matrix, k)
     return rows, cosines
 
 
-def _nearest_of_few(queries: Float64, known: Float32, k: int) -> Nearest:
-    """`nearest` of one block of unit queries: the best so far and the next block of candidates, again and again."""
+def _nearest_of_block(queries: Float64, candidates: Float32, k: int) -> Nearest:
+    """`nearest` of one block of unit queries: each block of candidates is merged with the best rows so far."""
     rows, cosines = np.zeros((len(queries), 0), dtype=np.int64), np.zeros((len(queries), 0), dtype=np.float32)
-    for first in range(0, len(known), _CANDIDATES):
-        block = _unit(known[first : first + _CANDIDATES], first)
+    for first in range(0, len(candidates), _CANDIDATES):
+        block = _unit(candidates[first : first + _CANDIDATES], first)
         numbers = np.broadcast_to(np.arange(first, first + len(block)), (len(queries), len(block)))
         rows = np.concatenate([rows, numbers], axis=1)  # (q, k + block)
         cosines = np.concatenate([cosines, _cosines(queries, block)], axis=1)
-        keep = _largest(cosines, min(k, cosines.shape[1]))  # (q, k)
-        rows, cosines = np.take_along_axis(rows, keep, 1), np.take_along_axis(cosines, keep, 1)
+        columns = _largest(cosines, min(k, cosines.shape[1]))  # (q, k)
+        rows, cosines = np.take_along_axis(rows, columns, 1), np.take_along_axis(cosines, columns, 1)
     return rows, cosines
 
 
 def _largest(values: Float32, k: int) -> Int64:
     """(q, k) columns of the k largest of each row, largest first; equals in the order of their columns."""
     kth = -np.partition(-values, k - 1, axis=1)[:, k - 1]
-    keep = np.empty((len(values), k), dtype=np.int64)
+    largest = np.empty((len(values), k), dtype=np.int64)
     for number, row in enumerate(values):
-        enough = np.flatnonzero(row >= kth[number])  # k columns, and more where the k-th has equals
-        keep[number] = enough[np.argsort(-row[enough], kind="stable")[:k]]
-    return keep
+        columns = np.flatnonzero(row >= kth[number])  # k columns, and more where the k-th has equals
+        largest[number] = columns[np.argsort(-row[columns], kind="stable")[:k]]
+    return largest
 
 
 def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[Float32, Float32]:
@@ -82,12 +82,12 @@ def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[Float32, Float32]:
 def _unit(vectors: Float32, first: int) -> Float64:
     """Rows scaled to length 1; a row of zeros stays. Double precision, so that equal vectors have equal cosines."""
     with np.errstate(invalid="ignore"):  # of a damaged file, which is refused below
-        wide = np.asarray(vectors, dtype=np.float64)
-    length = np.linalg.norm(wide, axis=1, keepdims=True)
+        doubles = np.asarray(vectors, dtype=np.float64)
+    length = np.linalg.norm(doubles, axis=1, keepdims=True)
     if not np.isfinite(length).all():
         row = first + int(np.flatnonzero(~np.isfinite(length[:, 0]))[0])
         raise ConfigError(f"vector {row} has values that are not finite. Embed its file again")
-    return wide / np.where(length > 0, length, 1)
+    return doubles / np.where(length > 0, length, 1)
 
 
 def _cosines(left: Float64, right: Float64) -> Float32:

@@ -75,7 +75,7 @@ def seconds_left() -> float:
 
 
 def has_time() -> bool:
-    """Whether `seconds_left` has any."""
+    """Whether the time of the call is not up yet."""
     return _CALL.get(_ENDLESS).end > time.monotonic()
 
 

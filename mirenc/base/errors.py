@@ -14,8 +14,8 @@ from typing import Any
 
 LOG = "MIRENC_LOG"
 """Environment variable: the file to which tracebacks of unexpected errors are appended."""
-_NEAR = 0.68  # ratio of `difflib`: above that of code_size and block_size, below that of vectorizer and vectorization
-_MOST = 2  # names that are proposed for their words
+_CUTOFF = 0.68  # ratio of `difflib`: above that of code_size and block_size, below that of vectorizer and vectorization
+_MOST_NAMES = 2  # names that are proposed for their words
 
 
 class MirencError(Exception):
@@ -154,12 +154,12 @@ def input_error(error: Exception, name: str, work: str) -> MirencError:
     if isinstance(error, OSError):
         return IRResourceError(f"{name}: the system refused something while it was {work} ({problem}). Mend that first")
     text = "".join(traceback.format_exception(error))
-    advice = f"the traceback is in {os.environ[LOG]}" if _logged(name, text) else f"set {LOG}=FILE for a traceback"
+    advice = f"the traceback is in {os.environ[LOG]}" if _log(name, text) else f"set {LOG}=FILE for a traceback"
     fault = f"{name}: a fault of mirenc ended it while it was {work} ({problem})"
     return UnexpectedError(f"{fault}. Leave this input out, and report the error; {advice}", traceback=text)
 
 
-def _logged(name: str, text: str) -> bool:
+def _log(name: str, text: str) -> bool:
     """Append a traceback to the user's log; False where none is asked for, or it cannot be written."""
     with contextlib.suppress(KeyError, OSError), open(os.environ[LOG], "a", encoding="utf-8", errors="replace") as log:
         log.write(f"{name}\n{text}\n")
@@ -175,13 +175,13 @@ def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
     """
     import difflib
 
-    near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
-    if not near:
-        about = known if isinstance(known, Mapping) else dict.fromkeys(known, "")
-        shared = {other: len(_words(name) & _words(f"{other} {text}")) for other, text in about.items()}
-        most = max(shared.values(), default=0)
-        near = [other for other, count in shared.items() if count == most > 0]
-    return f"did you mean {' or '.join(map(repr, near))}?" if 0 < len(near) <= _MOST else ""
+    matches = difflib.get_close_matches(name, known, n=1, cutoff=_CUTOFF)
+    if not matches:
+        texts = known if isinstance(known, Mapping) else dict.fromkeys(known, "")
+        shared = {candidate: len(_words(name) & _words(f"{candidate} {text}")) for candidate, text in texts.items()}
+        highest = max(shared.values(), default=0)
+        matches = [candidate for candidate, count in shared.items() if count == highest > 0]
+    return f"did you mean {' or '.join(map(repr, matches))}?" if 0 < len(matches) <= _MOST_NAMES else ""
 
 
 def unknown(what: str, name: str, known: Iterable[str] | Mapping[str, str], advice: str = "") -> str:

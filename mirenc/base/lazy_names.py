@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], dict[str, str]]:
-    """A package's ``__getattr__``, and the module of each name, from modules and the names that each has, as words."""
+    """A package's ``__getattr__``, and the module of each name; ``modules`` has the names of each, space-separated."""
     home = {name: module for module, names in modules.items() for name in names.split()}
 
     def get(name: str) -> Any:

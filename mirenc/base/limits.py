@@ -17,9 +17,9 @@ _LARGEST = 1 << 32  # bytes of a file: a program that prints without end does no
 def limit(memory: int, largest_file: int) -> None:
     """Limit this process, and those it starts: bytes of address space, bytes of a file that is written, no core."""
     limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: largest_file, resource.RLIMIT_AS: memory}
-    for kind, most in limits.items():
+    for kind, value in limits.items():
         with contextlib.suppress(OSError, ValueError):  # one that the system does not know
-            resource.setrlimit(kind, (most, most))
+            resource.setrlimit(kind, (value, value))
 
 
 def main() -> None:

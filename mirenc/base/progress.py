@@ -40,10 +40,10 @@ class _Lines:
 
     def __call__(self, count: int = 1, *, total: int | None = None, **fields: Any) -> None:
         self.done, self.total = self.done + count, total or self.total
-        if (passed := time.monotonic() - self.start) >= self.next:
-            self.next = 2 * passed
+        if (seconds := time.monotonic() - self.start) >= self.next:
+            self.next = 2 * seconds
             of_total = f" of {self.total}" if self.total else ""
-            print(f"mirenc: {self.description}: {self.done}{of_total} done in {passed:.0f} s", file=sys.stderr)
+            print(f"mirenc: {self.description}: {self.done}{of_total} done in {seconds:.0f} s", file=sys.stderr)
 
 
 @contextmanager

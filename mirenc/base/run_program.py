@@ -67,8 +67,8 @@ def run_limited(
     was ended as the time of the call is up (`mirenc.base.deadline.within`).
     """
     if memory_limit is not None:
-        limits = str(Path(__file__).with_name("limits.py"))
-        command = [sys.executable, "-I", "-S", limits, str(memory_allowed(memory_limit)), *command]
+        script = str(Path(__file__).with_name("limits.py"))
+        command = [sys.executable, "-I", "-S", script, str(memory_allowed(memory_limit)), *command]
     # Files and no pipes: neither side waits for the other, however much is written, and limits.py limits their size.
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as stderr:
         stdin.write(data)
@@ -83,7 +83,7 @@ def run_limited(
 
             try:
                 with ended_by_call(end):
-                    seconds_left()  # whoever left the call before that ended nothing of this
+                    seconds_left()  # raises where the call was left before `end` was registered
                     process.wait(limit)
             except BaseException as error:
                 end()
@@ -93,17 +93,17 @@ def run_limited(
         if process.returncode < 0 and not has_time():  # ended by whoever left the call
             raise TimeUpError
         output.seek(0)
-        ended = Ended(process.returncode, output.read(most_output), _words(stderr))
-    if memory_limit is not None and ended.code == FAILED and ended.words.isdecimal():
-        raise OSError(int(ended.words), os.strerror(int(ended.words)))
-    return ended
+        result = Ended(process.returncode, output.read(most_output), _error_output(stderr))
+    if memory_limit is not None and result.code == FAILED and result.words.isdecimal():
+        raise OSError(int(result.words), os.strerror(int(result.words)))
+    return result
 
 
-def _words(stderr: IO[bytes]) -> str:
-    lost = stderr.seek(0, os.SEEK_END) - 2 * _KEPT_WORDS
+def _error_output(stderr: IO[bytes]) -> str:
+    excess = stderr.seek(0, os.SEEK_END) - 2 * _KEPT_WORDS
     stderr.seek(0)
     words = stderr.read(2 * _KEPT_WORDS)
-    if lost > 0:
+    if excess > 0:
         stderr.seek(-_KEPT_WORDS, os.SEEK_END)
-        words = words[:_KEPT_WORDS] + b"\n... %d bytes left out ...\n" % lost + stderr.read()
+        words = words[:_KEPT_WORDS] + b"\n... %d bytes left out ...\n" % excess + stderr.read()
     return words.decode("utf-8", "replace").strip()

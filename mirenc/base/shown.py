@@ -9,7 +9,7 @@ from dataclasses import fields
 from itertools import pairwise
 from typing import Any
 
-_FIELD, _WHOLE = 80, 400  # characters: five lines of a terminal
+_FIELD_WIDTH, _REPR_WIDTH = 80, 400  # characters: five lines of a terminal
 _BRACKET = re.compile(r"operator *(?:\(\)|[-<=>]+)|->|[<>()]")  # operators and arrows open and close nothing
 
 
@@ -18,7 +18,7 @@ class _Short(reprlib.Repr):
 
     def __init__(self) -> None:
         super().__init__()
-        self.maxstring = self.maxother = _FIELD
+        self.maxstring = self.maxother = _FIELD_WIDTH
         self.maxlist = self.maxtuple = self.maxdict = 3
         self.maxlevel = 2
 
@@ -57,8 +57,8 @@ def _cut_middle(text: str, width: int) -> str:
 
     if cell_len(text) <= width:
         return text
-    last = cell_len(text.rpartition("::")[2]) + 2 if "::" in text else 0
-    half, room = (width - 3) // 2, width - 3 - last
+    last_width = cell_len(text.rpartition("::")[2]) + 2 if "::" in text else 0
+    half, room = (width - 3) // 2, width - 3 - last_width
     start = set_cell_size(text, min(half, room) if room >= 0 else half)
     return f"{start}...{set_cell_size(text[::-1], width - 3 - cell_len(start))[::-1]}"
 
@@ -78,17 +78,17 @@ def _split_brackets(text: str) -> list[str]:
 
 def shorten_all(texts: Iterable[str], width: int = 60) -> dict[str, str]:
     """Each text and its `shorten`; of different texts that it makes equal, the second ends in " #2", and so on."""
-    short: dict[str, str] = {}
-    counts, used = Counter[str](), set[str]()
+    shortened: dict[str, str] = {}
+    counts, used_names = Counter[str](), set[str]()
     for text in dict.fromkeys(texts):
         name = base = shorten(text, width)
-        while name in used:
+        while name in used_names:
             counts[base] += 1
             mark = f" #{counts[base] + 1}"
             name = shorten(text, width - len(mark)) + mark
-        used.add(name)
-        short[text] = name
-    return short
+        used_names.add(name)
+        shortened[text] = name
+    return shortened
 
 
 def short_repr(self: Any) -> str:
@@ -96,7 +96,7 @@ def short_repr(self: Any) -> str:
     names = self._fields if hasattr(self, "_fields") else [field.name for field in fields(self) if field.repr]
     names = sorted(names, key=lambda name: name not in type(self).__annotations__)  # inherited fields last
     values = ", ".join(f"{name}={_SHORT.repr(getattr(self, name))}" for name in names)
-    return f"{type(self).__name__}({values if len(values) < _WHOLE else f'{values[:_WHOLE]}...'})"
+    return f"{type(self).__name__}({values if len(values) < _REPR_WIDTH else f'{values[:_REPR_WIDTH]}...'})"
 
 
 def html_table(rows: Iterable[Sequence[str]], note: str = "") -> str:

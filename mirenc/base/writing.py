@@ -22,7 +22,7 @@ def only_one(folder: Path) -> Iterator[None]:
     """
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor = _locked(folder)
+    descriptor = _lock(folder)
     try:
         yield
         is_new = False
@@ -33,8 +33,8 @@ def only_one(folder: Path) -> Iterator[None]:
             folder.rmdir()
 
 
-def _locked(folder: Path) -> int:
-    """Descriptor of the lock."""
+def _lock(folder: Path) -> int:
+    """Lock a folder, and return the descriptor of its lock file. Raises ConfigError: another run holds it."""
     while True:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -85,17 +85,17 @@ def delivered(path: str | os.PathLike[str]) -> Iterator[Path]:
     file that a symbolic link leads to is replaced. A device or a pipe is written directly.
     """
     final = Path(os.path.realpath(path))
-    moves = os.path.isfile(final) or not os.path.exists(final)
+    is_moved = os.path.isfile(final) or not os.path.exists(final)
     # Not longer than a name may be, whatever the final one is; hidden, since a run that is killed leaves it.
-    part = final.with_name(f".mirenc-{secrets.token_hex(8)}.part") if moves else final
+    part = final.with_name(f".mirenc-{secrets.token_hex(8)}.part") if is_moved else final
     try:
         yield part
-        if moves:
+        if is_moved:
             os.replace(part, final)
     except OSError as error:
         if error.filename is None or os.fspath(error.filename) == os.fspath(part):
             error.filename = os.fspath(path)
         raise
     finally:
-        if moves:
+        if is_moved:
             part.unlink(missing_ok=True)

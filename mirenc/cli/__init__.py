@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 from mirenc import __version__
 from mirenc.base.errors import MirencError, SearchModelWarning, did_you_mean
 from mirenc.base.shown import printable
-from mirenc.cli.messages import shown
+from mirenc.cli.messages import diagnostic_text
 
 GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph", "mcp"),
@@ -53,15 +53,15 @@ class _Verbs(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if (verb := args[0]) not in self.commands and verb[0] != "-":
-            known = {name: str(one.short_help) for name, one in self.commands.items()}
-            ctx.fail(f"no such verb: {verb}; {did_you_mean(verb, known) or 'mirenc -h lists them'}")
+            help_texts = {name: str(command.short_help) for name, command in self.commands.items()}
+            ctx.fail(f"no such verb: {verb}; {did_you_mean(verb, help_texts) or 'mirenc -h lists them'}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, verbs in GROUPS.items():
             commands = {verb: self.get_command(ctx, verb) for verb in verbs}
             with formatter.section(title):
-                formatter.write_dl([(verb, one.short_help) for verb, one in commands.items() if one])
+                formatter.write_dl([(verb, command.short_help) for verb, command in commands.items() if command])
 
 
 def _complete_help(command: Any) -> None:
@@ -127,7 +127,7 @@ def main() -> None:
         # All that it multiplies is on one thread each; the others wait in a loop, beside LLVM and workers that start.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Typer would take an empty path for the working folder.
-    if any(not word and (before in _PATHS or before[:1] != "-") for before, word in itertools.pairwise(sys.argv)):
+    if any(not word and (previous in _PATHS or previous[:1] != "-") for previous, word in itertools.pairwise(sys.argv)):
         _fail("'': is not a file name. Give a path, or - for standard input")
     if sys.argv[1:2] == ["predict"] and "--aux" in sys.argv:
         _fail("--aux is called --context now. Type: --context NAME=VALUE")
@@ -140,7 +140,7 @@ def main() -> None:
             gc.freeze()
             raise
     except MirencError as error:
-        _fail(str(error), shown(error))
+        _fail(str(error), diagnostic_text(error))
     except MemoryError:
         _fail("out of memory. Give fewer or smaller inputs, or --level module")
     except BrokenPipeError:

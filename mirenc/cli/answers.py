@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from mirenc.decide.task import Task
     from mirenc.decide.task_head import TaskHead
 
-_SHOWN = 8  # settings and labels that are printed
-_NAME = 80  # cells of a region's name that are printed
-_SAFE = 0.1  # share of answers slower than the default up to which one is followed without measuring
+_MAX_SHOWN = 8  # settings and labels that are printed
+_NAME_WIDTH = 80  # cells of a region's name that are printed
+_MAX_SLOWER = 0.1  # share of answers slower than the default up to which one is followed without measuring
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
 
 
@@ -35,9 +35,9 @@ class Answers:
         self.head, self.task, self.as_json = head, head.task, as_json
         self.directives = False
         self.findings: list[Finding] = []
-        words: dict[str, Callable[[Any], list[str]]]
-        words = {"costs": self._choice, "number": self._number, "labels": self._labels}
-        self._words = words[head.task.target]
+        by_target: dict[str, Callable[[Any], list[str]]]
+        by_target = {"costs": self._choice_lines, "number": self._number_lines, "labels": self._label_lines}
+        self._describe = by_target[head.task.target]
 
     def take(self, file: str, predictions: Sequence[Any]) -> None:
         """Print the answers of a file."""
@@ -45,16 +45,16 @@ class Answers:
             self.directives = self.directives or bool(self.task.directive_of(answer))
             place = file
             if (region := answer.region) is not None:  # its source line if the IR has it, else its name
-                name = shorten(region.name, _NAME)
+                name = shorten(region.name, _NAME_WIDTH)
                 place = f"{region.file}:{region.line}: {name}" if region.file else f"{file}: {name}"
-            first, *lines = self._words(answer)
+            first, *lines = self._describe(answer)
             if answer.far:
-                unlike = self._unlike(answer)
-                common.warn(f"{place}: {unlike}. Measure before you rely on the answer")
+                warning = self._far_warning(answer)
+                common.warn(f"{place}: {warning}. Measure before you rely on the answer")
             if region is not None:
-                finding = "; ".join([first, *lines, *([unlike] if answer.far else [])])
-                where = region.symbol, region.file or file, region.line
-                self.findings.append(Finding(self.task.name, *where, [("String", finding)]))
+                finding = "; ".join([first, *lines, *([warning] if answer.far else [])])
+                location = region.symbol, region.file or file, region.line
+                self.findings.append(Finding(self.task.name, *location, [("String", finding)]))
             if self.as_json:
                 typer.echo(json.dumps(self._json(file, answer)))
             else:
@@ -63,18 +63,18 @@ class Answers:
                 for line in (*lines, *self.task.remarks(answer)):
                     typer.echo(f"  {line}")
 
-    def _unlike(self, answer: Prediction) -> str:
-        """What is far from the head's samples, and why, where that is known."""
+    def _far_warning(self, answer: Prediction) -> str:
+        """Warn that the code is far from the head's samples, and say why, where that is known."""
         from mirenc.llvm.analysis.detect_level import LEVEL_WORDS
 
         # A head of one part of a machine is at any distance from all others.
-        far = f"distance {answer.distance:.2f}" if answer.distance < 100 else "distance over 100"
-        what = "the code or its context" if answer.context else "the code"
-        unlike = f"{what} is unlike what the head was trained on ({far}; above 1 is far)"
-        built = answer.region.built if answer.region is not None else ""
-        if self.task.dialect is not None and self.task.dialect.before_passes and built in ("O1", "O2"):
-            unlike += f": it was optimised {LEVEL_WORDS[built]}, and the head knows {self.task.dialect.title}"
-        return unlike
+        distance_text = f"distance {answer.distance:.2f}" if answer.distance < 100 else "distance over 100"
+        subject = "the code or its context" if answer.context else "the code"
+        warning = f"{subject} is unlike what the head was trained on ({distance_text}; above 1 is far)"
+        level = answer.region.built if answer.region is not None else ""
+        if self.task.dialect is not None and self.task.dialect.before_passes and level in ("O1", "O2"):
+            warning += f": it was optimised {LEVEL_WORDS[level]}, and the head knows {self.task.dialect.title}"
+        return warning
 
     def write(self, path: Path) -> None:
         """All answers as remarks (.yaml) or SARIF."""
@@ -94,12 +94,12 @@ class Answers:
         evidence = {
             name: getattr(answer.evidence, name) for name in ("pays", "rival", "code_matters", "constant_pays", "whole")
         }
-        for name, interval, worth in (
+        for name, interval, estimate in (
             ("worth", "interval", answer.evidence.worth),
             ("no_code", "no_code_interval", answer.evidence.no_code),
             ("constant", "constant_interval", answer.evidence.constant_worth),
         ):
-            evidence[name], *evidence[interval] = worth or (None, None, None)
+            evidence[name], *evidence[interval] = estimate or (None, None, None)
         return {
             **line,
             **self.task.details(answer),
@@ -108,81 +108,81 @@ class Answers:
             "far": answer.far,
         }
 
-    def _number(self, answer: PredictedNumber) -> list[str]:
-        near = (
+    def _number_lines(self, answer: PredictedNumber) -> list[str]:
+        error_text = (
             f"a factor of {math.exp(answer.error):.2f}"
             if self.task.logarithm
             else f"{answer.error:.3g} {self.task.unit}"
         )
-        advice = _advice(answer, "rely on it", f"8 of 10 answers on unseen groups were within {near.strip()}")
-        return [self.task.number_words(answer), advice, *self._code(answer, *_SHARE)]
+        advice = _advice(answer, "rely on it", f"8 of 10 answers on unseen groups were within {error_text.strip()}")
+        return [self.task.number_words(answer), advice, *self._code_lines(answer, *_SHARE)]
 
-    def _labels(self, answer: PredictedLabels) -> list[str]:
-        ranked, more = _ranked(answer.labels)
-        shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked)
-        worth = "on unseen groups such answers had less error than giving each label its share in all samples"
-        advice = _advice(answer, "rely on it", worth)
-        return [" ".join([shares, *more]), advice, *self._code(answer, *_SHARE)]
+    def _label_lines(self, answer: PredictedLabels) -> list[str]:
+        top_labels, more_lines = _top_shares(answer.labels)
+        shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in top_labels)
+        reason = "on unseen groups such answers had less error than giving each label its share in all samples"
+        advice = _advice(answer, "rely on it", reason)
+        return [" ".join([shares, *more_lines]), advice, *self._code_lines(answer, *_SHARE)]
 
-    def _choice(self, answer: Choice) -> list[str]:
+    def _choice_lines(self, answer: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
-        words = self.task.default_words
+        default_words = self.task.default_words
         if answer.fixed and answer.limit:
             return [f"{title} {answer.choice}, the only one", answer.limit]
         if answer.fixed:
-            return [f"{words or answer.default}: every setting compiles to the same code"]
-        return self._chosen(answer, title, words, [answer.limit] if answer.limit else [])
+            return [f"{default_words or answer.default}: every setting compiles to the same code"]
+        return self._free_choice_lines(answer, title, default_words, [answer.limit] if answer.limit else [])
 
-    def _chosen(self, answer: Choice, title: str, words: str, limit: Sequence[str]) -> list[str]:
-        named = (
+    def _free_choice_lines(self, answer: Choice, title: str, default_words: str, limits: Sequence[str]) -> list[str]:
+        setting = (
             self.task.directive_of(answer)
-            or (words if answer.choice == answer.default else "")
+            or (default_words if answer.choice == answer.default else "")
             or f"{title} {answer.choice}"
         )
         if not answer.evidence.pays:
-            lines = [f"{words}: no evidence for anything else"]
-            if not words:
+            lines = [f"{default_words}: no evidence for anything else"]
+            if not default_words:
                 lines = [f"no evidence for any {title} but the default, {answer.default}"]
             if answer.choice != answer.default:
-                worth = f"on unseen kernels it was {_factor(answer.evidence.constant_worth)} the default"
-                lines = [f"always {named}: no evidence that choosing by the code is better", f"follow it: {worth}"]
+                speedup = f"on unseen kernels it was {_factor_text(answer.evidence.constant_worth)} the default"
+                lines = [f"always {setting}: no evidence that choosing by the code is better", f"follow it: {speedup}"]
             preferred = "the default, too" if answer.preferred == answer.default else answer.preferred
-            why = _ONE_GROUP
+            reason = _ONE_GROUP
             if answer.evidence.worth is not None:
-                why = f"on unseen kernels this head's answers were {_worth(answer)}"
-            lines += [f"{'keep the default: ' * (len(lines) == 1)}{why}; it prefers {preferred}"]
-            return [*lines, *limit, *self._times(answer)]
-        lines = [named, _record(answer), *limit, *self._code(answer, *_FACTOR), *self._times(answer)]
-        if words:  # a list of places, which a table at each would hide
+                reason = f"on unseen kernels this head's answers were {_speedup(answer)}"
+            lines += [f"{'keep the default: ' * (len(lines) == 1)}{reason}; it prefers {preferred}"]
+            return [*lines, *limits, *self._time_lines(answer)]
+        lines = [setting, _record_text(answer), *limits, *self._code_lines(answer, *_FACTOR), *self._time_lines(answer)]
+        if default_words:  # a list of places, which a table at each would hide
             return lines
-        ranked, more = _ranked(answer.preference)
-        for name, share in ranked:
+        top_settings, more_lines = _top_shares(answer.preference)
+        for name, share in top_settings:
             seconds = "" if answer.seconds is None else f"  about {_duration(answer.seconds[name])}"
             lines.append(f"{name:>8}  preference {100 * share:5.1f} %{seconds}")
-        return lines + more
+        return lines + more_lines
 
-    def _times(self, answer: Choice) -> list[str]:
+    def _time_lines(self, answer: Choice) -> list[str]:
         if answer.seconds is None:
             return []
         names = list(answer.seconds)
-        shown = {"default": answer.default}
-        shown |= {words: names[index] for words, index in self.task.baselines.items() if names[index] != answer.default}
+        baselines = {"default": answer.default}
+        baselines |= {title: names[row] for title, row in self.task.baselines.items() if names[row] != answer.default}
         best = min(answer.seconds, key=answer.seconds.__getitem__)
-        times = [f"{words} {_duration(answer.seconds[name])}" for words, name in shown.items()]
+        times = [f"{title} {_duration(answer.seconds[name])}" for title, name in baselines.items()]
         line = f"expected: {', '.join(times)}, best {_duration(answer.seconds[best])} ({best})"
         if answer.time_factor is not None:
-            near = f"a factor of {answer.time_factor:.1f} of the measured one for 8 of 10 unseen kernels"
-            line += f"; the expected time of the default was within {near}"
+            error_text = f"a factor of {answer.time_factor:.1f} of the measured one for 8 of 10 unseen kernels"
+            line += f"; the expected time of the default was within {error_text}"
         return [line]
 
-    def _code(self, answer: Prediction, form: str, unit: int) -> list[str]:
-        """What the code adds to the context; nothing where that is not known, or no answer is taken."""
+    def _code_lines(self, answer: Prediction, template: str, unit: int) -> list[str]:
+        """Say what the code adds to the context; no line where that is unknown, or the answer is not to be followed."""
         evidence = answer.evidence
         if evidence.no_code is None or not evidence.pays:
             return []
         rival = "a head that sees no code" if self.task.context.names else f"the {evidence.rival}"
-        matters = "the code matters" if evidence.code_matters else "no evidence that the code matters"
-        return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
+        finding = "the code matters" if evidence.code_matters else "no evidence that the code matters"
+        return [f"{finding}: {template.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
 
 
 # What an answer says in JSON, by target.
@@ -197,45 +197,45 @@ _SHARE = ("{:.0f} % [{:.0f}, {:.0f}] less squared error than {rival}", 100)
 _ONE_GROUP = "all samples of this head are of one group, so nobody knows what it is worth on another"
 
 
-def _ranked(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], list[str]]:
+def _top_shares(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], list[str]]:
     ranked = sorted(shares.items(), key=lambda item: -item[1])
-    rest = len(ranked) - _SHOWN
-    return ranked[:_SHOWN], [f"and {rest} more; --json has them all"] if rest > 0 else []
+    hidden_count = len(ranked) - _MAX_SHOWN
+    return ranked[:_MAX_SHOWN], [f"and {hidden_count} more; --json has them all"] if hidden_count > 0 else []
 
 
-def _advice(answer: Prediction, follow: str, worth: str) -> str:
-    """Whether to follow an answer, and why. ``follow`` and ``worth`` are for one that nothing speaks against."""
+def _advice(answer: Prediction, advice: str, reason: str) -> str:
+    """Whether to follow an answer, and why; ``advice`` and ``reason`` where no evidence is against it."""
     if answer.evidence.worth is None:
         return f"measure first: {_ONE_GROUP}"
     if not answer.evidence.pays:
         return f"do not rely on it: on unseen groups such answers were no better than the {answer.evidence.rival}"
-    return f"{'measure first: the code is unlike what the head knows; ' if answer.far else f'{follow}: '}{worth}"
+    return f"{'measure first: the code is unlike what the head knows; ' if answer.far else f'{advice}: '}{reason}"
 
 
-def _worth(answer: Choice) -> str:
-    among = "" if answer.evidence.whole else ", among the settings that were measured"
-    return f"{_factor(answer.evidence.worth)} the {answer.evidence.rival}{among}"
+def _speedup(answer: Choice) -> str:
+    scope = "" if answer.evidence.whole else ", among the settings that were measured"
+    return f"{_factor_text(answer.evidence.worth)} the {answer.evidence.rival}{scope}"
 
 
-def _factor(worth: Worth | None) -> str:
+def _factor_text(worth: Worth | None) -> str:
     return "{:.2f} [{:.2f}, {:.2f}] times as fast as".format(*(worth or (1.0, 1.0, 1.0)))
 
 
-def _record(answer: Choice) -> str:
+def _record_text(answer: Choice) -> str:
     record = answer.record
-    here = "" if answer.preferred == answer.default else f"expected {answer.gain:.2f} times as fast; "
+    gain = "" if answer.preferred == answer.default else f"expected {answer.gain:.2f} times as fast; "
     if record is None:
-        worth = f"{here}on unseen kernels answers were {_worth(answer)}; the certainty of this one was not measured"
-        return _advice(answer, "follow it", worth)
-    such = f"{record.answers} answers about as sure on unseen kernels"
+        text = f"{gain}on unseen kernels answers were {_speedup(answer)}; the certainty of this one was not measured"
+        return _advice(answer, "follow it", text)
+    peers = f"{record.answers} answers about as sure on unseen kernels"
     right = f"{100 * record.right:.0f} % chose the best setting"
     if answer.preferred == answer.default:
-        return _advice(answer, f"keep the default, {answer.default}", f"of {such}, {right}")
-    worth = f"{such} were {record.speedup:.2f} times as fast as the default; {right}, {100 * record.slower:.0f} % were "
-    worth += "slower than the default"
+        return _advice(answer, f"keep the default, {answer.default}", f"of {peers}, {right}")
+    text = f"{peers} were {record.speedup:.2f} times as fast as the default; {right}, {100 * record.slower:.0f} % were "
+    text += "slower than the default"
     if answer.choice == answer.default:
-        return f"keep the default, {answer.default}: the head prefers {answer.preferred}, but {worth}"
-    return _advice(answer, "follow it" if record.slower <= _SAFE else "measure first", f"{here}{worth}")
+        return f"keep the default, {answer.default}: the head prefers {answer.preferred}, but {text}"
+    return _advice(answer, "follow it" if record.slower <= _MAX_SLOWER else "measure first", f"{gain}{text}")
 
 
 def _duration(seconds: float) -> str:
@@ -292,28 +292,28 @@ class Copies:
         from mirenc.llvm.inputs.pragmas import with_pragmas
 
         directives: dict[int, str] = {}
-        differ: set[int] = set()
-        doubts: dict[str, str] = {}
+        conflicting_lines: set[int] = set()
+        skipped_places: dict[str, str] = {}
         for answer in predictions:
             if answer.fixed:
                 continue
             region, line = answer.region, self.task.directive_of(answer)
             if region is None or not region.line:
-                doubts[file if region is None else region.name] = "its line is not known"
+                skipped_places[file if region is None else region.name] = "its line is not known"
             elif region.file != file:
                 if line:
-                    doubts[f"{region.file}:{region.line}"] = "it is in another file"
+                    skipped_places[f"{region.file}:{region.line}"] = "it is in another file"
             elif directives.setdefault(region.line, line) != line:
-                differ.add(region.line)
+                conflicting_lines.add(region.line)
                 directives[region.line] = directives[region.line] or line
         text = Path(file).read_bytes().decode("latin-1")  # bytes as they are, whatever their encoding
         directives = {number: line for number, line in directives.items() if line}
         # A pragma that is there already may be why a loop has copies: the place is looked at first.
-        refused = dict.fromkeys(differ, "its copies (templates, inlining) want different settings")
-        refused |= with_pragmas(text, directives)[1]
-        changed, _ = with_pragmas(text, {number: line for number, line in directives.items() if number not in refused})
-        doubts |= {f"{file}:{number}": refused[number] for number in sorted(refused)}
+        reasons = dict.fromkeys(conflicting_lines, "its copies (templates, inlining) want different settings")
+        reasons |= with_pragmas(text, directives)[1]
+        output, _ = with_pragmas(text, {number: line for number, line in directives.items() if number not in reasons})
+        skipped_places |= {f"{file}:{number}": reasons[number] for number in sorted(reasons)}
         with delivered(self.folder / Path(file).name) as part:
-            part.write_bytes(changed.encode("latin-1"))
-        for place, reason in doubts.items():
+            part.write_bytes(output.encode("latin-1"))
+        for place, reason in skipped_places.items():
             common.say(f"{place}: left alone, {reason}")

@@ -35,7 +35,7 @@ def cache(
     rows = []
     for path, size in zip(files, sizes, strict=True):
         kind, _, _ = path.stem.rpartition(".")
-        written = datetime.fromtimestamp(path.stat().st_mtime)
-        rows.append([kind or "of an older release", f"{size / 2**20:.1f} MB", f"{written:%Y-%m-%d %H:%M}"])
+        write_time = datetime.fromtimestamp(path.stat().st_mtime)
+        rows.append([kind or "of an older release", f"{size / 2**20:.1f} MB", f"{write_time:%Y-%m-%d %H:%M}"])
     if rows:
         common.print_rows(rows[::-1], "<><", ("kind", "size", "last written"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mirenc.decide.task import Task
     from mirenc.encoder import Encoder
     from mirenc.llvm import ReadOptions
-    from mirenc.llvm.inputs.input import Input as Given
+    from mirenc.llvm.inputs.input import Input as IRInput
     from mirenc.llvm.passes.optimise import Form
     from mirenc.search import Maker, VectorTable
 
@@ -130,17 +130,17 @@ def read_options(
 def reads(verb: Callable[..., None], *, sources: bool = True) -> Callable[..., None]:
     """Replace a verb's parameter ``options`` by the options of `read_options`; without ``sources``, by those for IR."""
     signature = inspect.signature(verb, eval_str=True)
-    every = inspect.signature(read_options, eval_str=True).parameters
-    reading = {name: one for name, one in every.items() if sources or name not in ("compiler", "cflags")}
-    parameters = [one for name, one in signature.parameters.items() if name != "options"] + [*reading.values()]
+    available = inspect.signature(read_options, eval_str=True).parameters
+    added = {name: option for name, option in available.items() if sources or name not in ("compiler", "cflags")}
+    parameters = [option for name, option in signature.parameters.items() if name != "options"] + [*added.values()]
 
     @functools.wraps(verb)
     def with_options(**values: Any) -> None:
-        options = read_options(**{name: values.pop(name) for name in reading})
+        options = read_options(**{name: values.pop(name) for name in added})
         verb(**values, options=options)
 
     with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_options.__annotations__ = {one.name: one.annotation for one in parameters}
+    with_options.__annotations__ = {option.name: option.annotation for option in parameters}
     return with_options
 
 
@@ -183,10 +183,10 @@ def table_folder(output: Path | None) -> Path:
     return output
 
 
-def say_resumed(left: int, total: int, what: str) -> None:
+def say_resumed(remaining: int, total: int, item_name: str) -> None:
     """Say how much of a run was done by an earlier one."""
-    if left < total:
-        say(f"{total - left} of {total} {what} are there already")
+    if remaining < total:
+        say(f"{total - remaining} of {total} {item_name} are there already")
 
 
 def is_project(argument: str) -> bool:
@@ -196,7 +196,7 @@ def is_project(argument: str) -> bool:
     return argument not in ("", "-") and projects.is_project(Path(argument))  # Path("") is this folder
 
 
-def expand(inputs: list[str], options: Reading) -> list[Given]:
+def expand(inputs: list[str], options: Reading) -> list[IRInput]:
     """The files that the arguments stand for, in their order; those that are left out are named on stderr."""
     from mirenc.llvm.inputs.input import path_input
     from mirenc.llvm.inputs.projects import expand_inputs
@@ -244,8 +244,8 @@ def open_index(
             raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
         # The file records its model, so one that has a name need not be named again.
         maker = table.maker
-        made_by = maker.model if model is None and is_model_name(maker.model) else model
-        encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
+        model_name = maker.model if model is None and is_model_name(maker.model) else model
+        encoder = load(model_name, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
         table.check_form(form, index)
         table.check_model(encoder, index)
     elif approximate:
@@ -262,10 +262,10 @@ def open_index(
 
 
 def sureness(encoder: Encoder, maker: Maker) -> Sureness:
-    """Share of right answers by cosine alone, which was measured for functions in the form plain; else None."""
+    """A function from a cosine to the share of right answers; to None except for functions in the form plain."""
     paired = encoder.files.config.paired
-    measured = maker.usual and maker.form == "plain" and maker.level == "function" and encoder.whitening_map is None
-    return paired.sure if paired is not None and measured else lambda cosine: None
+    is_measured = maker.usual and maker.form == "plain" and maker.level == "function" and encoder.whitening_map is None
+    return paired.sure if paired is not None and is_measured else lambda cosine: None
 
 
 def percent(share: float | None) -> str:

@@ -42,12 +42,12 @@ def compare(
     mirenc compare foo.ll bar.ll
     mirenc compare foo.ll bar.ll --level function
     """
-    paths = common.expand(files, options)
-    if len(paths) < 2:
-        raise typer.BadParameter(f"{len(paths)} file to compare; give at least two", param_hint="FILE FILE ...")
-    if level != "module" and len(paths) > 2:
+    inputs = common.expand(files, options)
+    if len(inputs) < 2:
+        raise typer.BadParameter(f"{len(inputs)} file to compare; give at least two", param_hint="FILE FILE ...")
+    if level != "module" and len(inputs) > 2:
         raise typer.BadParameter(
-            f"{len(paths)} files; at level {level} two are compared. Use `mirenc search` for one in many",
+            f"{len(inputs)} files; at level {level} two are compared. Use `mirenc search` for one in many",
             param_hint="FILE FILE ...",
         )
     from mirenc.base import cosines
@@ -59,30 +59,29 @@ def compare(
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
     # Standard input can be read once, and the first file is asked twice.
-    paths = [Input(one.name, load_input(one, options).data) if one.value == "-" else one for one in paths]
-    failures = common.Failures(len(paths) if len(paths) > 2 else 1)  # of two, none can be missing
-    chosen = common.chosen_form(form)
-    table = index(encoder, paths, level=level, form=chosen, failed=failures.add, progress=True)
+    inputs = [Input(item.name, load_input(item, options).data) if item.value == "-" else item for item in inputs]
+    failures = common.Failures(len(inputs) if len(inputs) > 2 else 1)  # of two, none can be missing
+    chosen_form = common.chosen_form(form)
+    table = index(encoder, inputs, level=level, form=chosen_form, failed=failures.add, progress=True)
     names = [source["file"] for source in table.sources]
-    module = level == "module"
+    whole_files = level == "module"
     result: dict[str, Any]
     result = (
         {"cosines": cosines.compare(table.vectors).tolist()}
-        if module
-        else {"matches": _matches(encoder, table, paths[0], level)}
+        if whole_files
+        else {"matches": _matches(encoder, table, inputs[0], level)}
     )
     if as_json and names:
-        head = {"model": encoder.name, "model_digest": table.maker.model_digest, "level": level}
-        head["form"] = table.maker.form
-        typer.echo(json.dumps({**head, "files": names, **result}))
-    elif not module:
+        header = {"model": encoder.name, "model_digest": table.maker.model_digest, "level": level}
+        header["form"] = table.maker.form
+        typer.echo(json.dumps({**header, "files": names, **result}))
+    elif not whole_files:
         _print_matches(names, result["matches"], table)
-    elif len(paths) == 2:
+    elif len(inputs) == 2:
         typer.echo(f"{result['cosines'][0][1]:.4f}")
     elif names:  # one row a file, numbered as the columns are
-        rows = []
-        for number, (file, row) in enumerate(zip(names, result["cosines"], strict=True), start=1):
-            rows.append([str(number), *(f"{value:.4f}" for value in row), file])
+        numbered = enumerate(zip(names, result["cosines"], strict=True), start=1)
+        rows = [[str(number), *(f"{value:.4f}" for value in row), file] for number, (file, row) in numbered]
         common.print_rows(rows, f">{'>' * len(names)}<", ["", *map(str, range(1, len(names) + 1)), ""])
     failures.finish()
 
@@ -97,33 +96,33 @@ def _matches(encoder: Encoder, table: VectorTable, file: Input, level: common.Le
         if source not in table.source_row:
             raise ConfigError(f"{facts['file']} has no {table.level}. Compare at another level (--level)")
     start = table.source_row.index(1)
-    first, second = table.vectors[:start], table.vectors[start:]
+    vectors_a, vectors_b = table.vectors[:start], table.vectors[start:]
     # Of equals those of one symbol are each other's.
     symbols = table.labels["symbol"]
-    ours, theirs = (dict(enumerate(symbols[part])) for part in (slice(start), slice(start, None)))
-    same_symbol, same_back = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
-    there, cosines = own_first(nearest(first, second, 2), same_symbol, first, second)
-    back, _ = own_first(nearest(second, first, 1), same_back, second, first)
+    symbols_a, symbols_b = (dict(enumerate(symbols[part])) for part in (slice(start), slice(start, None)))
+    rows_b, rows_a = matching_rows([*symbols_a.values()], symbols_b), matching_rows([*symbols_b.values()], symbols_a)
+    nearest_b, cosines = own_first(nearest(vectors_a, vectors_b, 2), rows_b, vectors_a, vectors_b)
+    nearest_a, _ = own_first(nearest(vectors_b, vectors_a, 1), rows_a, vectors_b, vectors_a)
     parts = encoder.embed_parts(file, level=level, form=cast("Form", table.maker.form))  # the cache has them
     instructions = parts.sizes[:, 2]
-    right = shares_right(encoder, table.maker, cosines, len(second), instructions, [*ours.values()])
+    shares = shares_right(encoder, table.maker, cosines, len(vectors_b), instructions, [*symbols_a.values()])
     matches = []
-    for row, (best, cosine, share) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], right, strict=True)):
-        names = {"name": table.names[row], "symbol": ours[row]}
-        names |= {"nearest": table.names[start + best], "nearest_symbol": theirs[best]}
-        figures = {"cosine": float(cosine), "right": share, "mutual": int(back[best, 0]) == row}
+    for row, (best, cosine, share) in enumerate(zip(nearest_b[:, 0].tolist(), cosines[:, 0], shares, strict=True)):
+        names = {"name": table.names[row], "symbol": symbols_a[row]}
+        names |= {"nearest": table.names[start + best], "nearest_symbol": symbols_b[best]}
+        figures = {"cosine": float(cosine), "right": share, "mutual": int(nearest_a[best, 0]) == row}
         matches.append({**names, **figures})
     return matches
 
 
 def _print_matches(files: list[str], matches: list[dict[str, Any]], table: VectorTable) -> None:
-    start, named = table.source_row.index(1), [*zip(table.names, table.labels["symbol"], strict=True)]
-    ours, theirs = (overloaded(part, table.level) for part in (named[:start], named[start:]))
+    start, names = table.source_row.index(1), [*zip(table.names, table.labels["symbol"], strict=True)]
+    first_overloaded, second_overloaded = (overloaded(part, table.level) for part in (names[:start], names[start:]))
     rows = []
     for match in matches:
         # An arrow back where each is the other's nearest: those are the safe pairs.
         arrow = "<->" if match["mutual"] else "->"
-        name = label(match["name"], match["symbol"], ours)
-        nearest = label(match["nearest"], match["nearest_symbol"], theirs)
+        name = label(match["name"], match["symbol"], first_overloaded)
+        nearest = label(match["nearest"], match["nearest_symbol"], second_overloaded)
         rows.append([f"{match['cosine']:.4f}", common.percent(match["right"]), name, arrow, nearest])
     common.print_rows(rows, ">><><", ("cosine", "right", files[0], "", files[1]))

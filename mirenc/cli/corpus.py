@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mirenc.model.tokenizer import IRTokenizer
 
 # What each kind of source takes of the options that not all of them take.
-_TAKES = {"ir": (), **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path"))}
+_OPTIONS = {"ir": (), **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path"))}
 _FORMS = "LLVM passes to run first; values as for `mirenc embed --form`. Can be repeated. [default: plain]"
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
@@ -32,8 +32,8 @@ def _tokenizer(name: str) -> "IRTokenizer":
     from mirenc.encoder.weights import find_model, is_model_name
     from mirenc.model.tokenizer import IRTokenizer
 
-    named = is_model_name(name) or os.path.isdir(name)
-    return IRTokenizer.from_file(find_model(name) / "tokenizer.json" if named else name)
+    is_model = is_model_name(name) or os.path.isdir(name)
+    return IRTokenizer.from_file(find_model(name) / "tokenizer.json" if is_model else name)
 
 
 @app.command()
@@ -70,19 +70,19 @@ def build(
         from mirenc.llvm.sources.ir_folder import failures_of, origins_of
         from mirenc.llvm.sources.prepare import find_ir, kind_of_source, prepare_ir
         from mirenc.pretrain.corpus import build_corpus, hashes_of_ir
-    used_tokenizer = _tokenizer(tokenizer) if tokenizer else None
-    config = used_tokenizer.config if used_tokenizer else TokenizerConfig(vocab_size=vocab_size)
+    loaded_tokenizer = _tokenizer(tokenizer) if tokenizer else None
+    config = loaded_tokenizer.config if loaded_tokenizer else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source, common.say)
     compile_options = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
     for option, value in compile_options.items():
-        if value and option not in _TAKES[kind]:
+        if value and option not in _OPTIONS[kind]:
             raise ConfigError(f"{source}: {option} has no effect on it (it is taken as {kind}). Leave {option} out")
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise ConfigError(f"the output folder {output} is in the input folder {source}. Name a folder outside")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
     jobs = jobs or os.cpu_count() or 1
-    kept_out = common.expand([str(path) for path in exclude_ir or ()], options)
-    reserved = hashes_of_ir(kept_out, config.normalisation, options=options) if exclude_ir else None
+    excluded_inputs = common.expand([str(path) for path in exclude_ir or ()], options)
+    reserved_hashes = hashes_of_ir(excluded_inputs, config.normalisation, options=options) if exclude_ir else None
     choices = Choices([level.strip() for level in levels.split(",")] if levels else None, compiler, flags, cuda_path)
     with only_one(output):
         with common.progress("compiling", None) as advance:
@@ -107,10 +107,10 @@ def build(
                 folder,
                 output,
                 config,
-                tokenizer=used_tokenizer,
+                tokenizer=loaded_tokenizer,
                 options=options,
                 sources=origins,
-                reserved=reserved,
+                reserved=reserved_hashes,
                 max_nodes=max_nodes,
                 jobs=jobs,
                 advance=advance,
@@ -120,10 +120,10 @@ def build(
         f"graph); left out: {report.duplicates} duplicates, {len(report.reserved)} that share a function with "
         f"--exclude-ir, {len(report.failures)} unreadable"
     )
-    uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
-    unread = [MirencError(message) for _, message in report.failures]
-    empty = [NoFunctionBodyError(path) for path in report.empty]
-    common.Failures(report.files + len(uncompiled), [*uncompiled, *unread, *empty]).finish()
+    compile_errors = failures_of(folder) if kind in ("sources", "commands") else []
+    read_errors = [MirencError(message) for _, message in report.failures]
+    empty_errors = [NoFunctionBodyError(path) for path in report.empty]
+    common.Failures(report.files + len(compile_errors), [*compile_errors, *read_errors, *empty_errors]).finish()
 
 
 @app.command()
@@ -147,8 +147,8 @@ def functions(
     with needs("train", "a corpus of functions needs more packages"):
         from mirenc.pretrain.corpus.functions import build_functions
     with common.progress("reading", None) as advance:
-        failed = build_functions(
+        errors = build_functions(
             sources, output, _tokenizer(tokenizer), forms=forms or ["plain"], options=options, advance=advance
         )
     typer.echo(f"{output}: {len(list(output.glob('*.functions')))} projects")
-    common.Failures(len(failed), failed).finish()
+    common.Failures(len(errors), errors).finish()

@@ -19,7 +19,7 @@ app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_
 
 Names = Annotated[list[str], Argument(metavar="NAME...", help="Names of datasets (see `mirenc datasets list`).")]
 
-_SHOWN = 10  # findings of one dataset that are printed
+_MAX_LINES = 10  # findings of one dataset that are printed
 
 
 @app.command("list")
@@ -35,7 +35,7 @@ def list_(as_json: common.JSON = False, data: common.Data = None) -> None:
     if as_json:
         places = {name: None if folder is None else str(folder) for name, folder in folders.items()}
         facts = {name: {"files": len(dataset.sums), "folder": places[name]} for name, dataset in DATASETS.items()}
-        entries = [one.model_dump(exclude={"urls", "sums"}) | facts[name] for name, one in DATASETS.items()]
+        entries = [entry.model_dump(exclude={"urls", "sums"}) | facts[name] for name, entry in DATASETS.items()]
         typer.echo(json.dumps(entries, indent=1))
         return
     from rich.table import Table
@@ -60,40 +60,38 @@ def fetch(
 
     What is there already is not fetched again; what differs from the published files is replaced.
 
-    mirenc datasets fetch opencl
-    mirenc datasets fetch opencl --yes --data sets
+    mirenc datasets fetch device_mapping
+    mirenc datasets fetch device_mapping --yes --data sets
     """
     from mirenc.decide.datasets.fetch import fetch as fetch_files, plan_fetch
 
-    failed: list[str] = []
-    for name in _known(names):
+    problems: list[str] = []
+    for name in _checked_names(names):
         plan = plan_fetch(name, data)
         total = len(plan.dataset.sums)
         if plan.wanted:
             _ask(plan, yes)
             with common.progress(name, len(plan.wanted)) as advance:
                 failures = fetch_files(plan, advance=advance)
-            _tell([f"{name}: {file}: {reason}" for file, reason in failures.items()])
+            _warn([f"{name}: {file}: {reason}" for file, reason in failures.items()])
             if failures:
-                failed.append(f"{len(failures)} of {total} files of {name}")
+                problems.append(f"{len(failures)} of {total} files of {name}")
                 continue
-        fetched = f"{len(plan.wanted)} fetched" if plan.wanted else "all there already"
-        typer.echo(f"{name}: {total} files in {plan.folder} ({fetched})")
-    if failed:
-        raise DatasetError(
-            f"{', '.join(failed)} could not be fetched (listed above); the others were delivered. "
-            "Type the command again to fetch what is missing"
-        )
+        status = f"{len(plan.wanted)} fetched" if plan.wanted else "all there already"
+        typer.echo(f"{name}: {total} files in {plan.folder} ({status})")
+    if problems:
+        problem = f"{', '.join(problems)} could not be fetched (listed above); the others were delivered"
+        raise DatasetError(f"{problem}. Type the command again to fetch what is missing")
 
 
-def _known(names: list[str]) -> list[str]:
+def _checked_names(names: list[str]) -> list[str]:
     """Each name once; a mistyped one is told before anything is done."""
     from mirenc.decide.datasets.dataset_registry import get_dataset
 
     return [get_dataset(name).name for name in dict.fromkeys(names)]
 
 
-def _ask(plan: FetchPlan, yes: bool) -> None:
+def _ask(plan: FetchPlan, accepted: bool) -> None:
     dataset = plan.dataset
     typer.echo(
         f"{dataset.name}: {dataset.title}\n"
@@ -103,7 +101,7 @@ def _ask(plan: FetchPlan, yes: bool) -> None:
         f"  {len(plan.wanted)} of {len(dataset.sums)} files to fetch; the dataset has {dataset.megabytes:g} MB in all",
         err=True,
     )
-    if yes:
+    if accepted:
         return
     if not sys.stdin.isatty():
         raise DatasetError(
@@ -115,37 +113,37 @@ def _ask(plan: FetchPlan, yes: bool) -> None:
         raise typer.Exit(1)
 
 
-def _tell(lines: list[str]) -> None:
-    for line in lines[:_SHOWN]:
+def _warn(lines: list[str]) -> None:
+    for line in lines[:_MAX_LINES]:
         common.warn(line)
-    if len(lines) > _SHOWN:
-        common.warn(f"... and {len(lines) - _SHOWN} more")
+    if len(lines) > _MAX_LINES:
+        common.warn(f"... and {len(lines) - _MAX_LINES} more")
 
 
 @app.command()
 def verify(names: Names, data: common.Data = None) -> None:
     """Compare datasets on disk with the published checksums.
 
-    mirenc datasets verify opencl
-    mirenc datasets verify opencl --data sets
+    mirenc datasets verify device_mapping
+    mirenc datasets verify device_mapping --data sets
     """
     from mirenc.decide.datasets.dataset_registry import dataset_folder
     from mirenc.decide.datasets.fetch import content_hash, verify as verify_files
 
-    wrong: dict[str, str] = {}
-    for name in _known(names):
+    differences: dict[str, str] = {}
+    for name in _checked_names(names):
         with common.progress("verifying", None):
             findings = verify_files(name, data)
         folder = dataset_folder(name, data)
-        bad = [finding for finding in findings if finding.status != "ok"]
-        _tell([f"{name}: {one.status}: {one.file}" + (f" ({one.detail})" if one.detail else "") for one in bad])
-        if bad:
-            wrong[name] = f"{len(bad)} of {len(findings)} files of {name} in {folder}"
+        issues = [finding for finding in findings if finding.status != "ok"]
+        _warn([f"{name}: {item.status}: {item.file}" + (f" ({item.detail})" if item.detail else "") for item in issues])
+        if issues:
+            differences[name] = f"{len(issues)} of {len(findings)} files of {name} in {folder}"
         else:
             content = content_hash(name, data)[:12]
             typer.echo(f"{name}: all {len(findings)} files in {folder} are as published (content {content})")
-    if wrong:
+    if differences:
         raise DatasetError(
-            f"{'; '.join(wrong.values())} are not as published (listed above). "
-            f"Remove what is extra; for the rest, type: mirenc datasets fetch {' '.join(wrong)}"
+            f"{'; '.join(differences.values())} are not as published (listed above). "
+            f"Remove what is extra; for the rest, type: mirenc datasets fetch {' '.join(differences)}"
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError, MirencError
+from mirenc.base.errors import ConfigError, MirencError, NoFunctionBodyError
 from mirenc.base.shown import shorten_all
 from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
@@ -29,8 +29,8 @@ _OUTPUT = (
 )
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
-_WIDE = 60  # a longer cell (a name in C++) makes no other longer
-_SETS = ("calls", "inlined", "code")  # which of them differ is why
+_MAX_WIDTH = 60  # a longer cell (a name in C++) makes no other longer
+_SET_FIELDS = ("calls", "inlined", "code")  # which of them differ is why
 
 
 @common.reads
@@ -106,17 +106,18 @@ def compare_builds(
     problems: list[str] = []
 
     def skip(error: MirencError) -> None:
-        problems.append(" ".join(str(error).split()))
+        if not isinstance(error, NoFunctionBodyError):
+            problems.append(" ".join(str(error).split()))
         failed(error)
 
     with EmbeddedEngine(timeout=encoder.options.timeout, memory_limit=encoder.options.memory_limit) as engine:
-        read = read_builds(encoder, builds, engine, skip, common.warn, form=form, progress=True)
-    if empty := " and ".join(place for place, build in zip((old, new), read, strict=True) if not build.functions):
+        contents = read_builds(encoder, builds, engine, skip, common.warn, form=form, progress=True)
+    if empty := " and ".join(place for place, build in zip((old, new), contents, strict=True) if not build.functions):
         raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
     with common.progress("pairing", None):
-        changes = pair_builds(*read, hide_names=hide_names)
+        changes = pair_builds(*contents, hide_names=hide_names)
     changes.sort(key=lambda change: (-abs(change.bytes or 0), change.either.file, change.either.name))
-    return Report(old, new, encoder.name, read[0].form, changes, problems)
+    return Report(old, new, encoder.name, contents[0].form, changes, problems)
 
 
 def _json(report: Report, details: dict[str, Any], _: int) -> str:
@@ -125,16 +126,16 @@ def _json(report: Report, details: dict[str, Any], _: int) -> str:
         row: dict[str, Any] = {name: getattr(change, name) for name in ("kind", "bytes", "cosine", "why")}
         for build in ("old", "new"):
             facts = getattr(change, build)
-            row[build] = facts and {name: value for name, value in facts._asdict().items() if name not in _SETS}
+            row[build] = facts and {name: value for name, value in facts._asdict().items() if name not in _SET_FIELDS}
         functions.append(row)
     files = [{"bytes": row.more, "old": row.old, "new": row.new, "file": row.file} for row in report.files]
     return json.dumps({**details, "files": files, "functions": functions, "failed": report.failed}) + "\n"
 
 
 def _terminal(report: Report, _: dict[str, Any], k: int) -> str:
-    short = shorten_all(row.label for row in report.functions + report.changed_files)
-    functions = [[*row.sizes, short[row.label], row.kind, "; ".join(row.why)] for row in report.functions]
-    files = [[*row.sizes, short[row.label]] for row in report.changed_files]
+    short_labels = shorten_all(row.label for row in report.functions + report.changed_files)
+    functions = [[*row.sizes, short_labels[row.label], row.kind, "; ".join(row.why)] for row in report.functions]
+    files = [[*row.sizes, short_labels[row.label]] for row in report.changed_files]
     kinds = ", ".join(f"{count} {kind}" for kind, count in report.kinds.items())
     lines = [f"{report.old} -> {report.new}: {kinds}", *_table(_COLUMNS, functions, k)]
     return "\n".join(lines + _table(_FILES, files, k, [*report.total.sizes, "all"])) + "\n"
@@ -144,15 +145,15 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last:
     """The first ``k`` rows, if any, as lines of Markdown; the first three columns are numbers, the last is wrapped."""
     if not rows and not last:
         return []
-    rest = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []
+    more_rows = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []
     lines: list[list[str]] = []
-    for *start, end in [columns, *rows[:k], *rest, *last]:
-        first, *more = textwrap.wrap(end, _WIDE) or [""]
-        lines += [[*start, first], *([*[""] * len(start), part] for part in more)]
+    for *start, end in [columns, *rows[:k], *more_rows, *last]:
+        first, *more_lines = textwrap.wrap(end, _MAX_WIDTH) or [""]
+        lines += [[*start, first], *([*[""] * len(start), part] for part in more_lines)]
     cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in lines]
-    widths = [min(max(map(len, column)), _WIDE) for column in zip(*cells, strict=True)]
-    cells.insert(1, ["-" * (width - 1) + ":-"[at > 2] for at, width in enumerate(widths)])
-    padded = ((f"{cell:{'><'[at > 2]}{widths[at]}}" for at, cell in enumerate(row)) for row in cells)
+    widths = [min(max(map(len, column)), _MAX_WIDTH) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * (width - 1) + ":-"[index > 2] for index, width in enumerate(widths)])
+    padded = ((f"{cell:{'><'[index > 2]}{widths[index]}}" for index, cell in enumerate(row)) for row in cells)
     return ["", *(f"| {' | '.join(row)} |" for row in padded)]
 
 
@@ -161,9 +162,9 @@ def _remarks(report: Report, _: dict[str, Any], __: int) -> str:
     for change in report.changes:
         if change.kind == "identical":
             continue
-        old, new = (str((each and each.bytes) or 0) for each in (change.old, change.new))
-        words = [("String", f"{change.kind}, "), ("OldBytes", old), ("String", " -> "), ("NewBytes", new)]
-        words.append(("String", "; ".join([" bytes", *change.why])))
-        name, place = change.kind.title().replace(" ", ""), change.either
-        findings.append(Finding(name, place.symbol, place.source, place.line, words))
+        old, new = (str((function and function.bytes) or 0) for function in (change.old, change.new))
+        arguments = [("String", f"{change.kind}, "), ("OldBytes", old), ("String", " -> "), ("NewBytes", new)]
+        arguments.append(("String", "; ".join([" bytes", *change.why])))
+        name, facts = change.kind.title().replace(" ", ""), change.either
+        findings.append(Finding(name, facts.symbol, facts.source, facts.line, arguments))
     return remarks("mirenc-diff", findings)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mirenc.encoder import Embedding
 
 _OUTPUT = "File for the vectors: .npz, .npy, .jsonl, .csv or .parquet. [default: JSON lines, or a table on a terminal]"
-_SHOWN = 20  # rows of the table
-_HEAD = ("file", "name", "stmts", "insts", "funcs", "length", "first numbers")
+_MAX_ROWS = 20  # rows of the table
+_HEADER = ("file", "name", "stmts", "insts", "funcs", "length", "first numbers")
 _PURPOSE = "Vectors for comparing and searching, or features for training."
 _PART = "both: the whole vector. text, graph: only the part that comes from this encoder."
 _BACKEND = "What runs the model. [default: numpy on the CPU, torch elsewhere]"
@@ -74,7 +74,7 @@ def embed(
     if ray is not None and jobs is not None:
         raise BadParameter("a cluster has as many processes as it has cores; leave --jobs out", param_hint="--jobs")
     name = model or search_model(level, purpose)
-    loading: dict[str, Any] = {
+    load_args: dict[str, Any] = {
         "name_or_dir": name,
         "device": device,
         "backend": backend,
@@ -83,7 +83,7 @@ def embed(
         "hide_names": hide_names,
         "whitening_map": whitening_map,
     }
-    encoder, chosen = load(**loading), common.chosen_form(form)
+    encoder, form_name = load(**load_args), common.chosen_form(form)
     if model is None and name != DEFAULT_MODEL:
         common.say(f"using {name}, which is made for finding functions. For features, give --model {DEFAULT_MODEL}")
     if column is None:
@@ -98,13 +98,13 @@ def embed(
         groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
-    shown = output is None and not as_json and terminal_width() is not None
+    show_table = output is None and not as_json and terminal_width() is not None
     rows: list[tuple[str, ...]] = []
     count = 0
-    embed_options: Any = {"level": level, "purpose": purpose, "form": chosen, "function": function, "whiten": whiten}
-    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten, chosen)) as writer:
+    embed_options: Any = {"level": level, "purpose": purpose, "form": form_name, "function": function, "whiten": whiten}
+    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten, form_name)) as writer:
         if ray is not None and column is not None:
-            for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **embed_options):
+            for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=load_args, **embed_options):
                 for error in errors:
                     failures.add(error)
                 writer.add_rows(rows)
@@ -114,16 +114,16 @@ def embed(
                 for outcome in outcomes:
                     if (embedding := outcome.embedded(failures.add)) is not None:
                         common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])
-                        if not shown:
+                        if not show_table:
                             writer.add(outcome.name, embedding)
-                        elif len(rows) < _SHOWN:
+                        elif len(rows) < _MAX_ROWS:
                             rows += _rows(outcome.name, embedding, part)
                         count += len(embedding.regions)
-    if shown and count:
-        common.print_rows(rows[:_SHOWN], "<<>>>>>", _HEAD)
-        more = f"and {count - _SHOWN} more. " if count > _SHOWN else ""
+    if show_table and count:
+        common.print_rows(rows[:_MAX_ROWS], "<<>>>>>", _HEADER)
+        more_text = f"and {count - _MAX_ROWS} more. " if count > _MAX_ROWS else ""
         advice = "To save them, add -o vectors.npz; to print them, add --json"
-        typer.echo(f"{more}The vectors are those of {encoder.name}. {advice}")
+        typer.echo(f"{more_text}The vectors are those of {encoder.name}. {advice}")
     common.say_written(output)
     failures.finish()
 

@@ -57,23 +57,23 @@ def evaluate(
 
     problem = common.find_task(task, task_file)
     variant = problem.check_variant(variant)
-    chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
+    names = [problem.protocol(name).name for name in protocol] if protocol else [p.name for p in problem.protocols]
     common.check_folders(output, plot)
     if resume and output is None:
         raise typer.BadParameter("goes on from the records in a folder; give it with --output", param_hint="--resume")
     samples = load_data(problem, data, variant, ir_dir)
     if not protocol:
-        chosen = _possible(problem, samples, chosen)
+        names = _protocols_to_run(problem, samples, names)
     with common.progress("embedding", None) as advance:
-        prepared = Evaluation.prepare(problem, samples, variant=variant, encoder=load(model), rows=row, advance=advance)
+        study = Evaluation.prepare(problem, samples, variant=variant, encoder=load(model), rows=row, advance=advance)
     records = []
-    for name in chosen:
+    for name in names:
         stem = ".".join(filter(None, (variant, name)))
         # Record, and what is kept of it on the way.
         files = [output / f"{stem}.json", output / f"{stem}.part.json"] if output is not None else []
         previous = [load_report(file, problem, samples) for file in files if file.exists()] if resume else []
         with common.progress(f"{problem.name}, {name}", None) as advance:
-            report = prepared.run(
+            report = study.run(
                 [name],
                 seeds=range(seeds),
                 jobs=jobs,
@@ -81,8 +81,8 @@ def evaluate(
                 previous_reports=previous,
                 on_report=functools.partial(TaskReport.save, path=files[1]) if files else None,
             )
-        if few := report.warning(name):
-            common.warn(few)
+        if warning := report.warning(name):
+            common.warn(warning)
         if files:
             common.say(f"wrote {report.save(files[0])}")
             files[1].unlink(missing_ok=True)
@@ -98,14 +98,14 @@ def evaluate(
         typer.echo(json.dumps(records))
 
 
-def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
+def _protocols_to_run(task: Task, data: TaskData, names: list[str]) -> list[str]:
     """Protocols with something to hold out, those left out on stderr; all where none has, to fail with the reason."""
-    single = {name: only for name in names if (only := task.protocol(name).only_unit(data))}
-    if len(single) == len(names):
+    single_units = {name: unit for name in names if (unit := task.protocol(name).only_unit(data))}
+    if len(single_units) == len(names):
         return names
-    for name, only in single.items():
-        common.say(f"left out: {name}, as all samples are of {only!r}")
-    return [name for name in names if name not in single]
+    for name, unit in single_units.items():
+        common.say(f"left out: {name}, as all samples are of {unit!r}")
+    return [name for name in names if name not in single_units]
 
 
 def _print(report: TaskReport, protocol: str) -> None:
@@ -120,6 +120,6 @@ def _print(report: TaskReport, protocol: str) -> None:
         parts = Table("row", *columns, title=title, title_justify="left")
         for row in report.rows(protocol):
             figures = (report.figures(protocol, row, part) for part in names)
-            cells = (f"{one['speedup_geometric']:.3f} ({one['speedup_arithmetic']:.2f})" for one in figures)
+            cells = (f"{values['speedup_geometric']:.3f} ({values['speedup_arithmetic']:.2f})" for values in figures)
             parts.add_row(row_title(row), *cells)
         common.print_table(parts, width=200)

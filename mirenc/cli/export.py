@@ -66,6 +66,7 @@ def _export_model(model_name: str, folder: Path) -> None:
 def _export_head(head_name: str, folder: Path) -> None:
     import numpy as np
 
+    from mirenc.decide.custom_head import CUSTOM, CustomHead
     from mirenc.decide.estimators.saved_heads import load_head
     from mirenc.decide.export.c_source import c_source, c_test, pair_head
     from mirenc.decide.features.look_ahead_features import OLDER_NAMES, SETTING_NAMES
@@ -75,32 +76,34 @@ def _export_head(head_name: str, folder: Path) -> None:
     from mirenc.tools.profile.static_profile import TRIP_CLASSES, StaticProfile
 
     name = re.sub(r"\W|^(?=\d)", "_", Path(head_name).resolve().name, flags=re.ASCII)
-    about, settings = "", None
+    description, settings = "", None
     features: Sequence[str]
     choices: Sequence[str] = ()
     setting_features: Sequence[str] = ()
     if head_name in ("branch_probability", "trip_count"):
         profile = StaticProfile.load()
-        about = profile.worth.get(head_name, "")
+        description = profile.worth.get(head_name, "")
         is_branch = head_name == "branch_probability"
         head, features = (profile.branches, FEATURES) if is_branch else (profile.loops, LOOP_FEATURES)
         choices = ("first way", "second way") if is_branch else TRIP_CLASSES
         low, high = _range_of_cuts(head)
-    elif Path(head_name).is_dir() and "task" not in (saved := load_head(head_name))[1]:
-        head, extra = saved
-        features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
+    elif Path(head_name).is_dir() and "task" not in (contents := load_head(head_name))[1]:
+        head, metadata = contents
+        if CUSTOM in metadata:
+            raise _of_vectors(head_name, CustomHead.load(head_name).facts.model, head, head_name)
+        features = metadata.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
         low, high = _range_of_cuts(head)
     else:
-        trained = TaskHead.load(head_name)
-        features, low, high = _columns(trained, head_name)
-        head, about, space = trained.head, describe_worth(trained), trained.space or trained.task.space
-        choices = space.names if space is not None else trained.label_names
-        names = SETTING_NAMES if "taken" in trained.task.context.names else OLDER_NAMES
-        setting_features = [*(trained.setting_encoder.knobs if trained.setting_encoder else ()), *names]
+        task_head = TaskHead.load(head_name)
+        features, low, high = _head_columns(task_head, head_name)
+        head, description, space = task_head.head, describe_worth(task_head), task_head.space or task_head.task.space
+        choices = space.names if space is not None else task_head.label_names
+        names = SETTING_NAMES if "taken" in task_head.task.context.names else OLDER_NAMES
+        setting_features = [*(task_head.setting_encoder.knobs if task_head.setting_encoder else ()), *names]
     if (pairs := pair_head(head)) is not None:
         spread = np.where(np.isfinite(pairs.setting_spread_), pairs.setting_spread_, 0.0)
         settings = pairs.setting_middle_ + spread * np.random.default_rng(0).normal(size=(head.n_choices_, len(spread)))
-    source = c_source(head, name, features, choices, about, setting_features)
+    source = c_source(head, name, features, choices, description, setting_features)
     (folder / f"{name}.c").write_text(source, encoding="utf-8")
     (folder / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
     common.say(f"wrote {folder / name}.c, and {name}_test.c, which compares its answers with Python's")
@@ -118,19 +121,15 @@ def _range_of_cuts(head: Any) -> tuple[Float64, Float64]:
     return low, high
 
 
-def _columns(trained: TaskHead, name: str) -> tuple[list[str], Float64, Float64]:
+def _head_columns(head: TaskHead, name: str) -> tuple[list[str], Float64, Float64]:
     """Names of a head's columns, and the range of each in training. Raises HeadError: C cannot make them."""
     import numpy as np
 
     from mirenc.decide.features.look_ahead_features import DEFAULT_NAMES
 
-    task, reach = trained.task, trained.reach
-    if trained.row != "look_ahead":
-        raise HeadError(
-            f"{name} takes a vector of {trained.model} ({trained.head.n_features_in_:,} numbers in all), which no C "
-            f"program can make. To use it, type: mirenc predict {task.name} FILE --json. Heads that can be exported: "
-            "vectorization.look_ahead, branch_probability, trip_count, and heads of your own without a task"
-        )
+    task, reach = head.task, head.reach
+    if head.row != "look_ahead":
+        raise _of_vectors(name, head.model, head.head, task.name)
     low, high = (
         np.concatenate(ends) for ends in ((reach.low, reach.code.min(axis=0)), (reach.high, reach.code.max(axis=0)))
     )
@@ -138,3 +137,11 @@ def _columns(trained: TaskHead, name: str) -> tuple[list[str], Float64, Float64]
     if len(context) != len(reach.low):  # the task makes several columns of one
         context = tuple(f"{task.name} context, encoded [{column}]" for column in range(len(reach.low)))
     return [*context, *DEFAULT_NAMES], low, high
+
+
+def _of_vectors(name: str, model: str, head: Any, asked: str) -> HeadError:
+    return HeadError(
+        f"{name} takes a vector of {model} ({head.n_features_in_:,} numbers in all), which no C program can make. To "
+        f"use it, type: mirenc predict {asked} FILE --json. Heads that can be exported: vectorization.look_ahead, "
+        "branch_probability, trip_count, and heads of your own without a task"
+    )

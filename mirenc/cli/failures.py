@@ -8,7 +8,7 @@ import typer
 
 from mirenc.base.errors import EmptyInputs, MirencError, NoFunctionBodyError, input_error
 from mirenc.base.progress import progress
-from mirenc.cli.messages import IN_A_BATCH, say, shown, warn
+from mirenc.cli.messages import IN_A_BATCH, diagnostic_text, say, warn
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -28,16 +28,16 @@ class Failures(EmptyInputs):
 
     def results(
         self,
-        doing: str,
+        title: str,
         items: Sequence[_Item],
-        work: Callable[[_Item], _Result],
+        function: Callable[[_Item], _Result],
         name_of: Callable[[_Item], str] = attrgetter("name"),
     ) -> Iterator[_Result]:
-        """Yield ``work(item)`` of each item under a progress bar; items that fail are recorded and yield nothing."""
-        with progress(doing, len(items)) as advance:
+        """Yield ``function(item)`` for each item, with a progress bar; items that fail are recorded and skipped."""
+        with progress(title, len(items)) as advance:
             for item in items:
                 try:
-                    result = work(item)
+                    result = function(item)
                 except MirencError as error:
                     self.add(error)
                 except (OSError, typer.BadParameter, typer.Exit):  # concerns the run, not one item
@@ -54,7 +54,7 @@ class Failures(EmptyInputs):
             super().add(error)
         else:
             self.count += 1
-            warn(f"{' '.join(str(error).split())}\n{shown(error, IN_A_BATCH)}".removesuffix("\n"))
+            warn(f"{' '.join(str(error).split())}\n{diagnostic_text(error, IN_A_BATCH)}".removesuffix("\n"))
         if self.count + self.empty == self.total:
             self.finish()
 
@@ -64,8 +64,8 @@ class Failures(EmptyInputs):
             say(self.line)
         if not self.count:
             return
-        rest = self.total - self.count - self.empty
-        delivered = f"; the other {f'{rest} were' if rest > 1 else 'was'} delivered" if rest else ""
-        problem = f"{self.count} of {self.total} files failed (listed above){delivered}"
+        delivered = self.total - self.count - self.empty
+        ending = f"; the other {f'{delivered} were' if delivered > 1 else 'was'} delivered" if delivered else ""
+        problem = f"{self.count} of {self.total} files failed (listed above){ending}"
         say(f"error: {problem}. Mend or leave out the listed files")
         raise typer.Exit(1)

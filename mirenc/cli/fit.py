@@ -65,16 +65,16 @@ def fit(
     mirenc fit labels.csv -o size_head
     mirenc fit --task-file my_task.py -o widths_head
     """  # noqa: D301 - click keeps the lines after a backspace
-    labels_only: dict[str, Any] = {"--label": label, "--group": group, "--kind": kind, "--json": as_json}
-    labels_only |= {"--commands": commands, "--log": None if log is None else "given", "--form": form}
-    task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
+    label_options: dict[str, Any] = {"--label": label, "--group": group, "--kind": kind, "--json": as_json}
+    label_options |= {"--commands": commands, "--log": None if log is None else "given", "--form": form}
+    task_options = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
     if task is not None and is_table(task):
-        refuse(task_only, "a table of labels is not a task")
-        chosen: dict[str, Any] = {"label": label or "label", "group": group or None, "kind": kind, "logarithm": log}
-        chosen |= {"form": common.chosen_form(form or "auto"), "commands": commands}
-        _fit_labels(task, output, as_json, model, options, chosen)
+        refuse(task_options, "a table of labels is not a task")
+        settings: dict[str, Any] = {"label": label or "label", "group": group or None, "kind": kind, "logarithm": log}
+        settings |= {"form": common.chosen_form(form or "auto"), "commands": commands}
+        _fit_labels(task, output, as_json, model, options, settings)
         return
-    refuse(labels_only, "it is for a table of labels")
+    refuse(label_options, "it is for a table of labels")
     from mirenc.decide.features.feature_matrix import HEAD_ROWS
     from mirenc.decide.fit import fit_head
     from mirenc.decide.load_samples import load_data
@@ -94,7 +94,7 @@ def fit(
 
 
 def _fit_labels(
-    table: str, output: Path | None, as_json: bool, model: str | None, options: Any, chosen: dict[str, Any]
+    table: str, output: Path | None, as_json: bool, model: str | None, options: Any, settings: dict[str, Any]
 ) -> None:
     from mirenc.decide.own_labels import fit_labels
     from mirenc.encoder import load
@@ -102,7 +102,7 @@ def _fit_labels(
     common.check_folders(output)
     encoder = load(model, options=options)
     common.say(f"embedding the code of {table}; then a head is trained on it, and tested on groups held out")
-    report = fit_labels(table, encoder, progress=True, **chosen)
+    report = fit_labels(table, encoder, progress=True, **settings)
     if output is not None:
         report.head.save(output)
     print_report(report, as_json)
@@ -117,12 +117,12 @@ def describe_worth(head: TaskHead) -> str:
     worth, no_code = head.evidence.worth, head.evidence.no_code
     if worth is None:
         return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
-    beside = no_code if head.task.context.names else None
+    code_gain = no_code if head.task.context.names else None
     if head.task.target == "costs":
-        form, unit = "{:.3f} [{:.3f}, {:.3f}] times as fast as {}", 1
+        template, unit = "{:.3f} [{:.3f}, {:.3f}] times as fast as {}", 1
         words = ("held-out answers were ", f"the {head.evidence.rival}", "those of a head that sees no code")
     else:
-        form, unit = "{:.0f} % [{:.0f}, {:.0f}] of {}", 100
+        template, unit = "{:.0f} % [{:.0f}, {:.0f}] of {}", 100
         words = ("", "the variance explained on held-out groups", "what a head that sees no code leaves")
-    text = words[0] + form.format(*(unit * value for value in worth), words[1])
-    return text if beside is None else f"{text}, {form.format(*(unit * value for value in beside), words[2])}"
+    text = words[0] + template.format(*(unit * value for value in worth), words[1])
+    return text if code_gain is None else f"{text}, {template.format(*(unit * value for value in code_gain), words[2])}"

@@ -32,10 +32,10 @@ def graph(
         output = None
     if output is not None:
         check_path(output)
-    built = build_graph(read_ir(file, options=options), normalisation=normalisation)
-    common.warn_left_out(file, built.call_edges_left_out)
+    program_graph = build_graph(read_ir(file, options=options), normalisation=normalisation)
+    common.warn_left_out(file, program_graph.call_edges_left_out)
     if output is None:
-        sys.stdout.write(to_json(built) + "\n")
+        sys.stdout.write(to_json(program_graph) + "\n")
     else:
-        save_graph(built, output)
-        print(f"{output}: {built!r}", file=sys.stderr)
+        save_graph(program_graph, output)
+        print(f"{output}: {program_graph!r}", file=sys.stderr)

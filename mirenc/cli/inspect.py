@@ -42,47 +42,47 @@ def inspect(
     from mirenc.model.graph import Flow, NodeKind, build_graph
 
     files = load_files(model)
-    as_read = read_ir(file, options=options)
-    module = in_form(as_read, replace(options, form=common.chosen_form(form)))
+    original = read_ir(file, options=options)
+    module = in_form(original, replace(options, form=common.chosen_form(form)))
     deleted = [] if module.deleted is None else [header.name for header in module.deleted.defined_functions]
     if function is not None and not has_function(module, function) and module.deleted is not None:
         module = module.deleted if has_function(module.deleted, function) else module
     tokenizer = files.tokenizer
-    level = tokenizer.config.normalisation
-    every = statements_of(module, level)
-    graph = build_graph(module, normalisation=level)
+    normalisation = tokenizer.config.normalisation
+    stmts = statements_of(module, normalisation)
+    graph = build_graph(module, normalisation=normalisation)
     common.warn_left_out(module.name, graph.call_edges_left_out)
-    report = tokenizer.report([every.texts[row] for row in every.row])
-    numbers = list(range(len(every)))
+    report = tokenizer.report([stmts.texts[row] for row in stmts.row])
+    numbers = list(range(len(stmts)))
     if function is not None:
-        numbers = (every.first_instruction + regions_of(module, "module", function=function).instruction).tolist()
-    shown = numbers[: statements or None]
+        numbers = (stmts.first_instruction + regions_of(module, "module", function=function).instruction).tolist()
+    shown_numbers = numbers[: statements or None]
     facts: dict[str, Any] = {
         "file": module.name,
         "source": module.name if language_of(module.name) else module.source_name,
         "content_hash": module.content_hash,
         "model": files.name,
-        "normalisation": level,
+        "normalisation": normalisation,
         "form": module.form,
         **counts_of(module),
-        **({} if module.form == "plain" else {"before": counts_of(as_read), "deleted": deleted}),
+        **({} if module.form == "plain" else {"before": counts_of(original), "deleted": deleted}),
         "loops": len(regions_of(module, "loop")),
-        "statements": len(every),
-        "distinct_statements": len(set(every.row.tolist())),
+        "statements": len(stmts),
+        "distinct_statements": len(set(stmts.row.tolist())),
         "mean_tokens": round(report.mean_tokens, 2),
         "unk_rate": report.unk_rate,
         "truncation_rate": report.truncation_rate,
         "nodes": {kind.name.lower(): graph.kind_count(kind) for kind in NodeKind},
         "edges": {flow.name.lower(): graph.flow_count(flow) for flow in Flow},
         "call_edges_left_out": graph.call_edges_left_out,
-        "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(12)),
+        "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common()),
     }
     if loops:
         facts["loop_list"] = loops_of(module, function)
     else:
-        texts = [every[number] for number in shown]
+        texts = [stmts[number] for number in shown_numbers]
         tokens = ([tokenizer.vocab[token] for token in tokenizer.encode(text)] for text in texts)
-        facts["listing"] = [{"statement": text, "tokens": of} for text, of in zip(texts, tokens, strict=True)]
+        facts["listing"] = [{"statement": text, "tokens": pieces} for text, pieces in zip(texts, tokens, strict=True)]
     if as_json:
         typer.echo(json.dumps(facts, indent=1))
         return
@@ -95,17 +95,17 @@ def inspect(
             value = f"{100 * value:.2f} %"
         typer.echo(f"{key.replace('_', ' '):20} {value}")
     if deleted:
-        more = f", and {len(deleted) - _NAMES} more (--json has all)" if len(deleted) > _NAMES else ""
-        typer.echo(f"{'deleted':20} {', '.join(deleted[:_NAMES])}{more}")
+        more_text = f", and {len(deleted) - _NAMES} more (--json has all)" if len(deleted) > _NAMES else ""
+        typer.echo(f"{'deleted':20} {', '.join(deleted[:_NAMES])}{more_text}")
     typer.echo("")
     if loops:
         _show_loops(facts["loop_list"])
         return
-    for number, entry in zip(shown, facts["listing"], strict=True):
+    for number, entry in zip(shown_numbers, facts["listing"], strict=True):
         typer.echo(f"{number:6}  {entry['statement'][:160]}")
         typer.echo(f"        {' '.join(entry['tokens'])[:240]}")
-    if len(shown) < len(numbers):
-        typer.echo(f"... {len(numbers) - len(shown)} more; -n 0 shows all")
+    if len(shown_numbers) < len(numbers):
+        typer.echo(f"... {len(numbers) - len(shown_numbers)} more; -n 0 shows all")
 
 
 def loops_of(module: "IRModule", function: str | None) -> list[dict[str, Any]]:

@@ -99,7 +99,7 @@ def _say_labelled(table: CompiledTable) -> None:
         common.say(
             f"a list makes {winners['better_than_oz']} functions and modules smaller (bytes of code) than -Oz does"
         )
-    strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
-    if table.pieces and np.array_equal(strong, weak, equal_nan=True):
+    oz_bytes, plain_bytes = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
+    if table.pieces and np.array_equal(oz_bytes, plain_bytes, equal_nan=True):
         problem = "minsize made no function or module smaller, so -Oz is a weak baseline in this table"
         common.say(f"{problem}. For a strong one, make the IR with: clang {' '.join(record['flags'])}")

@@ -47,8 +47,8 @@ def mcp(
     mirenc mcp src
     mirenc mcp old new --index functions.npz
     """
-    if others := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise IRFileError(f"{others[0]}: is not a folder. Give the folders that the agent may read")
+    if wrong_paths := [str(folder) for folder in folders if not folder.is_dir()]:
+        raise IRFileError(f"{wrong_paths[0]}: is not a folder. Give the folders that the agent may read")
     if index is not None and not index.is_file():
         raise IRFileError(f"{index}: is not a file. Type: mirenc embed FOLDER --level function -o {index}")
     with needs("mcp", "mirenc mcp needs the mcp package"):
@@ -69,7 +69,7 @@ async def _serve(worker: _Worker) -> None:
 
     async def list_tools(context: Any, _: object) -> types.ListToolsResult:
         annotations = types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        return types.ListToolsResult(tools=[types.Tool(**one, annotations=annotations) for one in await worker.tools()])
+        return types.ListToolsResult(tools=[types.Tool(**row, annotations=annotations) for row in await worker.tools()])
 
     async def call_tool(context: Any, question: types.CallToolRequestParams) -> types.CallToolResult:
         kind, answer = await worker.ask(question.name, question.arguments or {}, context.session.report_progress)
@@ -86,12 +86,12 @@ async def _serve(worker: _Worker) -> None:
         worker.close()
         os._exit(128 + number)  # a thread waits for standard input
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+    old_handlers = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         async with stdio_server() as (questions, answers):
             await server.run(questions, answers, server.create_initialization_options())
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)
 
 
@@ -109,31 +109,31 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._tools: list[dict[str, Any]] = []  # as the protocol lists them
-        self._turn = anyio.Lock()
+        self._lock = anyio.Lock()
 
     async def tools(self) -> list[dict[str, Any]]:
-        """What there is to ask."""
-        async with self._turn:
-            await self._greeted()
+        """The tools, as the protocol lists them."""
+        async with self._lock:
+            await self._connect()
         return self._tools
 
     async def ask(
         self, name: str, arguments: dict[str, Any], report: Callable[..., Awaitable[None]]
     ) -> tuple[str, Any]:
         """``answer`` and the answer, or ``error`` and its text; ``report`` is awaited with progress."""
-        async with self._turn:
+        async with self._lock:
             try:
-                pipe = await self._greeted()
-                if name not in (known := [one["name"] for one in self._tools]):
-                    return "error", f"no tool of that name; available: {', '.join(known)}"
+                pipe = await self._connect()
+                if name not in (tool_names := [tool["name"] for tool in self._tools]):
+                    return "error", f"no tool of that name; available: {', '.join(tool_names)}"
                 pipe.send((name, arguments))
-                done = -1
+                progress = -1
                 while True:
                     kind, answer = await _receive(pipe)
                     if kind != "progress":
                         return kind, answer
-                    if answer[0] > done:  # the protocol wants it to grow
-                        done = answer[0]
+                    if answer[0] > progress:  # the protocol wants it to grow
+                        progress = answer[0]
                         await report(*answer)
             except (EOFError, OSError):
                 self.close()
@@ -146,11 +146,11 @@ class _Worker:
         """Start the process unless it runs, and return the pipe to it."""
         if self._pipe is None:
             self._tools = []
-            self._pipe, theirs = Pipe()
-            with theirs:
-                command = [sys.executable, "-P", "-m", "mirenc.cli.mcp_worker", str(theirs.fileno())]
+            self._pipe, worker_end = Pipe()
+            with worker_end:
+                command = [sys.executable, "-P", "-m", "mirenc.cli.mcp_worker", str(worker_end.fileno())]
                 environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-                descriptors: Any = {"stdin": subprocess.DEVNULL, "stdout": 2, "pass_fds": [theirs.fileno()]}
+                descriptors: Any = {"stdin": subprocess.DEVNULL, "stdout": 2, "pass_fds": [worker_end.fileno()]}
                 self._process = subprocess.Popen(command, env=environment, **descriptors)
             self._pipe.send(self.settings)
         return self._pipe
@@ -163,7 +163,7 @@ class _Worker:
             process.wait()
             pipe.close()
 
-    async def _greeted(self) -> Connection:
+    async def _connect(self) -> Connection:
         pipe = self.start()
         try:
             self._tools = self._tools or await _receive(pipe)
@@ -179,12 +179,12 @@ async def _receive(pipe: Connection) -> Any:
     return await run_sync(pipe.recv, abandon_on_cancel=True)
 
 
-def _kill(process: int) -> None:
+def _kill(pid: int) -> None:
     """Kill a process and its descendants; without Linux's /proc, those end when they next look for their parent."""
     with contextlib.suppress(OSError):
-        os.kill(process, signal.SIGSTOP)  # it starts no more while they are listed
-        files = Path(f"/proc/{process}/task").glob("*/children")
+        os.kill(pid, signal.SIGSTOP)  # it starts no more while they are listed
+        files = Path(f"/proc/{pid}/task").glob("*/children")
         children = [int(child) for file in files for child in file.read_text(encoding="ascii").split()]
-        os.kill(process, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
         for child in children:
             _kill(child)

@@ -35,10 +35,10 @@ class Folders:
         """The folder that paths in questions and answers are relative to."""
         return os.path.commonpath(self.roots)
 
-    def find(self, name: str, asked: str = "") -> Path:
+    def find(self, name: str, shown_name: str = "") -> Path:
         """The file or folder that a path means, resolved. Raises ConfigError: it is outside, or is not there.
 
-        ``asked`` is what errors call it, if not ``name``.
+        ``shown_name`` is what errors call it, if not ``name``.
         """
         path = None
         # Missing, too long, a circle of links, a NUL.
@@ -46,21 +46,21 @@ class Folders:
             path = Path(self.base, name).resolve(strict=True)
         # One message for what is outside and what is missing: it does not tell which files there are elsewhere.
         if path is None or not self._holds(path) or not (path.is_file() or path.is_dir()):
-            found = f"{(asked or name)[:200]!r} is not a file or folder in {', '.join(map(str, self.roots))}"
-            raise ConfigError(f"{found}. Give a path in there, absolute or relative to {self.base}")
+            problem = f"{(shown_name or name)[:200]!r} is not a file or folder in {', '.join(map(str, self.roots))}"
+            raise ConfigError(f"{problem}. Give a path in there, absolute or relative to {self.base}")
         return path
 
     def inputs(self, name: str, options: ReadOptions) -> list[Input]:
         """The inputs that a path stands for; ``lib.a(member.o)`` is one. Raises ConfigError: as `find`, or none is."""
         path, label = split_name(os.path.join(self.base, name)) or (name, "")
         inputs = self._inputs(self.find(path, name), options)
-        if inputs := [one for one in inputs if not label or (one.part and one.part.label == label)]:
+        if inputs := [item for item in inputs if not label or (item.part and item.part.label == label)]:
             return inputs
         raise ConfigError(f"{name[:200]!r}: {_NO_IR}{'' if self.compiles else _NOT_COMPILED}")
 
     def every(self, options: ReadOptions) -> list[Input]:
         """The inputs in all folders, each once. Raises ConfigError: there are none."""
-        if inputs := {one.name: one for root in self.roots for one in self._inputs(root, options)}:
+        if inputs := {item.name: item for root in self.roots for item in self._inputs(root, options)}:
             return [*inputs.values()]
         raise ConfigError(f"{', '.join(map(str, self.roots))}: {_NO_IR}{'' if self.compiles else _NOT_COMPILED}")
 
@@ -77,12 +77,12 @@ class Folders:
             inputs = [*map(path_input, ir), *object_inputs(path, ir, self._is_readable)[0]]
         else:
             files = filter(self._is_readable, [path])
-            inputs = [one for one in expand_inputs(files, say, options) if not one.language]
-        places = [Path(one.part.path if one.part else str(one.value)) for one in inputs]
-        inside = [place.is_file() and self._holds(place.resolve()) for place in places]
+            inputs = [item for item in expand_inputs(files, say, options) if not item.language]
+        places = [Path(item.part.path if item.part else str(item.value)) for item in inputs]
+        readable = [place.is_file() and self._holds(place.resolve()) for place in places]
         # Those of a `compile_commands.json` are named from the working folder.
-        names = [os.path.relpath(one.name, self.base) for one in inputs]
-        return [replace(one, name=name) for one, name, kept in zip(inputs, names, inside, strict=True) if kept]
+        names = [os.path.relpath(item.name, self.base) for item in inputs]
+        return [replace(item, name=name) for item, name, valid in zip(inputs, names, readable, strict=True) if valid]
 
     def _holds(self, path: Path) -> bool:
         """Whether a resolved path is below one of the folders, or is one."""

@@ -28,7 +28,7 @@ from mirenc.cli.inspect import counts_of, loops_of
 from mirenc.cli.mcp_folders import Folders
 from mirenc.cli.search import find_nearest
 from mirenc.cli.search_results import Found, matches_of
-from mirenc.cli.sizes import engine_of, ir_files, rows_by_file, sizes_table
+from mirenc.cli.sizes import engine_of, ir_files, sizes_table
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.weights import search_model
 from mirenc.llvm import ReadOptions, read_ir, regions_of
@@ -40,16 +40,16 @@ from mirenc.search.builds import functions_of
 from mirenc.search.queries import FileQueries, nearest_of_files
 from mirenc.tools.run.compilers import clang_for
 
-_MOST = 16_000  # characters of the rows of an answer
+_MAX_CHARACTERS = 16_000  # characters of the rows of an answer
 _OPTIONS = ReadOptions()  # limits of time, memory and bytes, as the command line has them
-_LISTED = 10  # callees, opcodes, files left out
+_MAX_LISTED = 10  # callees, opcodes, files left out
 # What starts a tag, ends the words of a link, starts an entity, an address or a fence, as in Markdown and HTML.
 _MARKUP = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])|&(?=#?\w+;)|:(?=//)|`(?=``)")
 
 
 def as_data(text: object, longest: int = 120) -> str:
     """Text in one line without control characters and markup; of a long one the middle is left out."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", shorten(str(text), longest))
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", shorten(str(text), longest))
 
 
 def _pattern(function: str) -> re.Pattern[str]:
@@ -57,10 +57,10 @@ def _pattern(function: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, html.unescape(function).split("...", 1))))
 
 
-def _has(module: Input, wanted: re.Pattern[str]) -> bool:
+def _defines(source: Input, regex: re.Pattern[str]) -> bool:
     """Whether an input defines a function that is called like that."""
-    regions = regions_of(read_ir(module, options=_OPTIONS), "function").regions
-    return any(wanted.search(one.name) or wanted.search(one.symbol) for one in regions)
+    regions = regions_of(read_ir(source, options=_OPTIONS), "function").regions
+    return any(regex.search(region.name) or regex.search(region.symbol) for region in regions)
 
 
 Text = Annotated[str, BeforeValidator(as_data)]
@@ -127,7 +127,7 @@ class Explained(_Row):
     blocks: int
     loops: int
     vector_instructions: int
-    calls: Annotated[list[Text], BeforeValidator(lambda names: [*names.values()][:_LISTED])]
+    calls: Annotated[list[Text], BeforeValidator(lambda names: [*names.values()][:_MAX_LISTED])]
 
 
 class Loop(_Row):
@@ -148,11 +148,11 @@ class Answer(BaseModel):
 
     def fit(self, start: int, total: int) -> Self:
         """Drop rows for which there is no room, and say which of the ``total`` rows are left, from ``start`` on."""
-        room, kept = _MOST, 0
+        room, kept_count = _MAX_CHARACTERS, 0
         for row in self.rows:
             room -= len(row.model_dump_json())
-            kept += room >= 0 or not kept
-        end, self.rows = start + kept, self.rows[:kept]
+            kept_count += room >= 0 or not kept_count
+        end, self.rows = start + kept_count, self.rows[:kept_count]
         if start or end < total:
             self.cut = f"rows {start} to {end} of {total}" + f"; for more ask with start={end}" * (end < total)
         return self
@@ -166,11 +166,11 @@ class SearchAnswer(Answer):
 
 
 class DiffAnswer(Answer):
-    """Functions that are not identical, bytes of all in both builds, and how many functions became what."""
+    """Functions that are not identical, bytes of all with a known size in both builds, and how many became what."""
 
     rows: list[Changed]
-    old: int
-    new: int
+    old: int | None
+    new: int | None
     kinds: dict[str, int]
 
 
@@ -206,9 +206,9 @@ class _Skipped(Failures):
             raise error
         if not isinstance(error, NoFunctionBodyError):
             self.count += 1
-            self.lines = [*self.lines, str(error)][:_LISTED]
-        if self.count > _LISTED:
-            self.lines[-1] = f"and {self.count - _LISTED + 1} more"
+            self.lines = [*self.lines, str(error)][:_MAX_LISTED]
+        if self.count > _MAX_LISTED:
+            self.lines[-1] = f"and {self.count - _MAX_LISTED + 1} more"
 
 
 class Tools:
@@ -228,12 +228,12 @@ class Tools:
         self, file: _File = "", code: _Code = "", function: _Name = "", k: _K = 5, start: _Start = 0, limit: _Limit = 10
     ) -> SearchAnswer:
         """Find the functions in the index that are most like each function of a file, or of some IR."""
-        source, wanted = self._given(file, code), _pattern(function)
-        if not _has(source, wanted):  # which is said before the index is made
+        source, regex = self._source_of(file, code), _pattern(function)
+        if not _defines(source, regex):  # which is said before the index is made
             raise ConfigError(f"no function like {function!r} in {source.name}. Give another name, or no name")
         table, skipped = self._index()
-        found = find_nearest(self._encoder, table, [source], wanted, _Skipped(1).add, k=k)
-        rows = [one for _, several in found for one in several]
+        results_by_file = find_nearest(self._encoder, table, [source], regex, _Skipped(1).add, k=k)
+        rows = [result for _, results in results_by_file for result in results]
         page = rows[start : start + limit]
         return SearchAnswer(rows=page, skipped=skipped, indexed=len(table)).fit(start, len(rows))
 
@@ -242,24 +242,24 @@ class Tools:
         if self._indexed is None and not self._vectors:
             self._check(function)
         table, skipped = self._index()
-        names, wanted = [*zip(table.names, table.labels["symbol"], strict=True)], _pattern(function)
-        own = [row for row, both in enumerate(names) if any(map(wanted.fullmatch, both))]
-        own = own or [row for row, both in enumerate(names) if any(map(wanted.search, both))]
-        if not own:
-            found = f"no function like {function!r} among the {len(names)} of the index"
-            raise ConfigError(f"{found}. Type another name; explain_ir lists those of a file")
-        sources, page = np.asarray(table.source_row), own[start : start + limit]
+        names, regex = [*zip(table.names, table.labels["symbol"], strict=True)], _pattern(function)
+        query_rows = [row for row, labels in enumerate(names) if any(map(regex.fullmatch, labels))]
+        query_rows = query_rows or [row for row, labels in enumerate(names) if any(map(regex.search, labels))]
+        if not query_rows:
+            problem = f"no function like {function!r} among the {len(names)} of the index"
+            raise ConfigError(f"{problem}. Type another name; explain_ir lists those of a file")
+        sources, page = np.asarray(table.source_row), query_rows[start : start + limit]
         queries = []
         for row in page:
-            beside = table.vectors[sources == sources[row]]
-            queries.append(FileQueries(table.files[row], [], np.zeros(0, np.int64), table.vectors[[row]], beside))
+            file_vectors = table.vectors[sources == sources[row]]
+            queries.append(FileQueries(table.files[row], [], np.zeros(0, np.int64), table.vectors[[row]], file_vectors))
         rows = []
-        near = nearest_of_files(queries, table, k + 1, by_file=table.maker.usual)
-        for row, (_, (found_rows, cosines)) in zip(page, near, strict=True):
-            others = found_rows[0] != row
-            matches = matches_of(table, *(array[0][others][:k].tolist() for array in (found_rows, cosines)))
+        neighbours = nearest_of_files(queries, table, k + 1, by_file=table.maker.usual)
+        for row, (_, (neighbour_rows, cosines)) in zip(page, neighbours, strict=True):
+            not_self = neighbour_rows[0] != row
+            matches = matches_of(table, *(array[0][not_self][:k].tolist() for array in (neighbour_rows, cosines)))
             rows.append(Found(*names[row], None, matches))
-        return SearchAnswer(rows=rows, skipped=skipped, indexed=len(table)).fit(start, len(own))
+        return SearchAnswer(rows=rows, skipped=skipped, indexed=len(table)).fit(start, len(query_rows))
 
     def diff_builds(self, old: _File, new: _File, start: _Start = 0, limit: _Limit = 10) -> DiffAnswer:
         """Show which functions grew, shrank, changed, appeared, vanished or were renamed between two builds, and why.
@@ -270,8 +270,7 @@ class Tools:
         builds = [(self._folders.shown(place), files) for place, files in inputs]
         skipped = _Skipped(sum(len(files) for _, files in builds))
         report = compare_builds(self._encoder, builds, skipped.add)
-        total: Any = report.total
-        sums = {"old": total.old, "new": total.new, "kinds": report.kinds, "skipped": skipped.lines}
+        sums: Any = {"old": report.total.old, "new": report.total.new, "kinds": report.kinds, "skipped": skipped.lines}
         return DiffAnswer(rows=report.functions[start : start + limit], **sums).fit(start, len(report.functions))
 
     def sizes(
@@ -285,15 +284,14 @@ class Tools:
         engine, passes = engine_of(_OPTIONS)
         with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
             options: ReadOptions = _OPTIONS
-            files: list[tuple[str, str | Input]] = [(one.name, one) for one in inputs]
+            files: list[tuple[str, str | Input]] = [(item.name, item) for item in inputs]
             problems: list[MirencError] = []
-            if any(one.language for one in inputs):
+            if any(item.language for item in inputs):
                 options = replace(options, compiler=options.compiler or clang_for(engine.version))
                 files, problems = ir_files([str(self._folders.find(file))], Path(scratch), options)
             skipped = _Skipped(len(files) + len(problems), problems)
-            table = sizes_table(engine, passes, files, options, skipped)
-            rows = table["rows"] if level == "function" else rows_by_file(table["rows"])
-            rows.sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+            table = sizes_table(engine, passes, files, options, skipped, by_file=level == "module")
+            rows = table["rows"]
             sums = {**table["total"], "gone": table["gone"], "passes": f"-{passes} of {engine.name}"}
         return SizesAnswer(rows=rows[start : start + limit], skipped=skipped.lines, **sums).fit(start, len(rows))
 
@@ -304,27 +302,26 @@ class Tools:
 
         ``function`` selects by name; of a single function the loops and the first instructions are listed, too.
         """
-        source, wanted = self._given(file, code), _pattern(function)
+        source, regex = self._source_of(file, code), _pattern(function)
         module = read_ir(source, options=_OPTIONS)
-        rows = [
-            one for one in functions_of(source.name, module, {}) if wanted.search(one.name) or wanted.search(one.symbol)
-        ]
-        rows.sort(key=lambda one: -one.instructions)
-        loops, text = [], []
+        every = functions_of(source.name, module, {})
+        rows = [row for row in every if any(map(regex.search, (row.name, row.symbol)))]
+        rows.sort(key=lambda row: -row.instructions)
+        loops, texts = [], []
         if len(rows) == 1:
-            alone = f"^{re.escape(rows[0].symbol)}$"
-            loops = loops_of(module, alone)[:limit]
-            text = [one.name for one in regions_of(module, "instruction", function=alone).regions[:limit]]
-        opcodes = dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(_LISTED))
+            symbol_regex = f"^{re.escape(rows[0].symbol)}$"
+            loops = loops_of(module, symbol_regex)[:limit]
+            texts = [row.name for row in regions_of(module, "instruction", function=symbol_regex).regions[:limit]]
+        opcodes = dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(_MAX_LISTED))
         facts: dict[str, Any] = {"counts": counts_of(module), "opcodes": opcodes, "loops": loops}
-        return ExplainAnswer(rows=rows[start : start + limit], first_instructions=text, **facts).fit(start, len(rows))
+        return ExplainAnswer(rows=rows[start : start + limit], first_instructions=texts, **facts).fit(start, len(rows))
 
     # -- what several tools need ---------------------------------------------------------------------------------
     @cached_property
     def _encoder(self) -> Encoder:
         return load(search_model("function"), options=_OPTIONS)
 
-    def _given(self, file: str, code: str) -> Input:
+    def _source_of(self, file: str, code: str) -> Input:
         """The one file, or the IR, that is given. Raises ConfigError: both, neither, or several files."""
         if bool(file) == bool(code):
             raise ConfigError("give one of two arguments: file (a path) or code (the text of LLVM IR)")
@@ -337,15 +334,15 @@ class Tools:
 
     def _check(self, function: str) -> None:
         """Raise ConfigError where no file can have such a function, before an index of all of them is made."""
-        files, part = self._folders.every(_OPTIONS), html.unescape(function).partition("...")[0].encode()
-        for is_quick, one in product((True, False), files):
+        files, name_part = self._folders.every(_OPTIONS), html.unescape(function).partition("...")[0].encode()
+        for is_quick, item in product((True, False), files):
             with contextlib.suppress(MirencError):  # the index says so; and sources are not compiled twice
-                if one.language or (
-                    part in load_input(one, _OPTIONS).data if is_quick else _has(one, _pattern(function))
+                if item.language or (
+                    name_part in load_input(item, _OPTIONS).data if is_quick else _defines(item, _pattern(function))
                 ):
                     return
-        found = f"no function like {function!r} in {len(files)} files, such as {files[0].name}"
-        raise ConfigError(f"{found}. Type another name; explain_ir lists those of a file")
+        problem = f"no function like {function!r} in {len(files)} files, such as {files[0].name}"
+        raise ConfigError(f"{problem}. Type another name; explain_ir lists those of a file")
 
     def _index(self) -> tuple[VectorTable, list[str]]:
         """The index, and the errors of files that are left out of it; it is made again where a file has changed.
@@ -357,8 +354,8 @@ class Tools:
             self._encoder, table, _ = open_index(self._vectors, "function", "function", None, _OPTIONS, **options)
             self._indexed = table, []
         inputs = [] if self._vectors else self._folders.every(_OPTIONS)
-        places = [os.stat(one.part.path if one.part else str(one.value)) for one in inputs]
-        state = [(one.name, place.st_mtime_ns, place.st_size) for one, place in zip(inputs, places, strict=True)]
+        stats = [os.stat(item.part.path if item.part else str(item.value)) for item in inputs]
+        state = [(item.name, stat.st_mtime_ns, stat.st_size) for item, stat in zip(inputs, stats, strict=True)]
         if self._indexed is None or state != self._state:
             skipped = _Skipped(len(inputs))
             table = index(self._encoder, inputs, level="function", failed=skipped.add, progress=self._report)

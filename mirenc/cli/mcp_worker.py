@@ -22,8 +22,8 @@ from mirenc.cli.mcp_tools import Tools, as_data
 from mirenc.llvm import start_reader
 from mirenc.llvm.child.pass_service import OPEN_NO_FILE
 
-_BETWEEN = 0.5  # seconds between two reports of progress
-_WORDS = 800  # characters of an error
+_REPORT_INTERVAL = 0.5  # seconds between two reports of progress
+_ERROR_LENGTH = 800  # characters of an error
 
 
 def serve(pipe: Connection, roots: list[Path], compiles: bool, vectors: str) -> None:
@@ -31,17 +31,17 @@ def serve(pipe: Connection, roots: list[Path], compiles: bool, vectors: str) -> 
     os.environ[OPEN_NO_FILE] = "1"  # assembly in a module could include any file
     if not compiles:
         os.environ["PATH"] = os.devnull  # no program is started: old IR text would be given to an older clang
-    reported = time.monotonic()
+    last_report = time.monotonic()
 
-    def report(done: int, total: int | None, what: str) -> None:
-        nonlocal reported
-        if time.monotonic() - reported > _BETWEEN:
-            reported = time.monotonic()
-            pipe.send(("progress", (done, total, as_data(what))))
+    def report(done: int, total: int | None, activity: str) -> None:
+        nonlocal last_report
+        if time.monotonic() - last_report > _REPORT_INTERVAL:
+            last_report = time.monotonic()
+            pipe.send(("progress", (done, total, as_data(activity))))
 
     tools = Tools(Folders(roots, compiles), vectors, report)
-    questions = {name: _question(tools, name) for name in Tools.NAMES}
-    pipe.send([_described(tools, name, question) for name, question in questions.items()])
+    questions = {name: _question_model(tools, name) for name in Tools.NAMES}
+    pipe.send([_describe(tools, name, question) for name, question in questions.items()])
     start_reader()
     while True:
         name, arguments = pipe.recv()
@@ -55,14 +55,14 @@ class _Untitled(GenerateJsonSchema):
         return False
 
 
-def _question(tools: Tools, name: str) -> type[BaseModel]:
+def _question_model(tools: Tools, name: str) -> type[BaseModel]:
     """The model of a tool's arguments."""
     parameters = inspect.signature(getattr(tools, name)).parameters.values()
-    fields: Any = {one.name: (one.annotation, ... if one.default is one.empty else one.default) for one in parameters}
+    fields: Any = {arg.name: (arg.annotation, ... if arg.default is arg.empty else arg.default) for arg in parameters}
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
 
 
-def _described(tools: Tools, name: str, question: type[BaseModel]) -> dict[str, Any]:
+def _describe(tools: Tools, name: str, question: type[BaseModel]) -> dict[str, Any]:
     """A tool as the protocol lists it."""
     tool = getattr(tools, name)
     answer: type[BaseModel] = inspect.signature(tool).return_annotation
@@ -76,18 +76,18 @@ def _described(tools: Tools, name: str, question: type[BaseModel]) -> dict[str, 
 
 def _answer(tools: Tools, name: str, question: type[BaseModel], arguments: dict[str, Any]) -> tuple[str, Any]:
     try:
-        asked = question.model_validate(arguments)
+        values = question.model_validate(arguments)
     except ValidationError as error:
         # Without the values: they may be long.
-        problems = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        return "error", as_data("; ".join(problems), _WORDS)
+        problems = (f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors())
+        return "error", as_data("; ".join(problems), _ERROR_LENGTH)
     try:
-        return "answer", getattr(tools, name)(**dict(asked)).model_dump(mode="json")
+        return "answer", getattr(tools, name)(**dict(values)).model_dump(mode="json")
     except typer.BadParameter as error:
         problem = error.format_message()
     except Exception as error:  # noqa: BLE001 - what one question meets must not end the others
         problem = str(input_error(error, name, "answered"))
-    return "error", as_data(problem, _WORDS)
+    return "error", as_data(problem, _ERROR_LENGTH)
 
 
 def main() -> None:

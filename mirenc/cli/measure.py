@@ -77,15 +77,15 @@ def measure(
     toolchain = replace(toolchain, cflags=(*toolchain.cflags, *plan.cflags))
     with only_one(folder):
         run = TimedRun(method, toolchain, plan, folder)
-        before = len(run.left)
-        common.say_resumed(before, len(run.samples), "samples")
+        remaining = len(run.left)
+        common.say_resumed(remaining, len(run.samples), "samples")
         try:
-            spent = time.monotonic() - start
-            with within(60 * plan.minutes - spent), common.progress(f"{task}, samples", before) as advance:
+            elapsed = time.monotonic() - start
+            with within(60 * plan.minutes - elapsed), common.progress(f"{task}, samples", remaining) as advance:
                 run.go(advance)
         finally:  # after Ctrl-C, too
-            _say_done(run, before)
-        _deliver(run, before)
+            _say_done(run, remaining)
+        _deliver(run, remaining)
 
 
 def _deliver(run: TimedRun, requested: int) -> None:
@@ -97,9 +97,8 @@ def _deliver(run: TimedRun, requested: int) -> None:
         problems, total = run.not_built, requested
     else:
         if not table.samples:
-            raise TaskError(
-                f"--budget was used up before any of {len(run.samples)} samples was done. Give more minutes"
-            )
+            problem = f"--budget was used up before any of {len(run.samples)} samples was done"
+            raise TaskError(f"{problem}. Give more minutes")
         if not table.machine["samples"]:
             advice = "Mend the source or its driver, and run the same command again"
             if any(sample.dropped.startswith("noise") for sample in table.samples):
@@ -107,8 +106,8 @@ def _deliver(run: TimedRun, requested: int) -> None:
                 advice += f"again; after {MAX_TRIES} tries, with another folder"
             raise TaskError(f"no sample was kept; reason for the first: {table.samples[0].dropped}. {advice}")
         common.say(f"wrote {run.folder}")
-        dropped = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
-        problems = [f"{f'{one.kernel} {one.part}'.strip()}: {one.dropped}" for one in dropped]
+        dropped_samples = [item for item in table.samples if item.dropped and not item.dropped.startswith("noise")]
+        problems = [f"{f'{item.kernel} {item.part}'.strip()}: {item.dropped}" for item in dropped_samples]
         total = len(table.samples)
     if run.plan.sources:
         errors = (TaskError(f"{problem}. Mend the source or its driver") for problem in problems)
@@ -117,8 +116,8 @@ def _deliver(run: TimedRun, requested: int) -> None:
 
 def _say_done(run: TimedRun, requested: int) -> None:
     if run.plan.compile_only:
-        failed = f", {len(run.not_built)} cannot be built; the first one: {run.not_built[0]}" if run.not_built else ""
-        common.say(f"built {run.built} of {requested} samples{failed}")
+        unbuilt = f", {len(run.not_built)} cannot be built; the first one: {run.not_built[0]}" if run.not_built else ""
+        common.say(f"built {run.built} of {requested} samples{unbuilt}")
         if run.built + len(run.not_built) < requested:
             common.say("the same command builds the rest")
         if run.built:
@@ -126,9 +125,9 @@ def _say_done(run: TimedRun, requested: int) -> None:
         return
     record = run.table().machine
     samples = f"{record['samples']} samples of {record['kernels']} kernels in {record['groups']} groups"
-    dropped = f"dropped {record['dropped_for_noise']} for noise, {record['dropped_otherwise']} otherwise"
-    common.say(f"{samples}; {dropped}; {len(run.new)} left")
+    dropped_text = f"dropped {record['dropped_for_noise']} for noise, {record['dropped_otherwise']} otherwise"
+    common.say(f"{samples}; {dropped_text}; {len(run.new)} left")
     common.say("cells: " + (", ".join(f"{number} {status}" for status, number in record["cells"].items()) or "none"))
     if spread := record["noise"]:
-        median, most = (f"{100 * spread[share]:.2f} %" for share in ("p50", "p90"))
-        common.say(f"noise (two copies of the default): median {median}, 90 of 100 samples below {most}")
+        median, p90 = (f"{100 * spread[share]:.2f} %" for share in ("p50", "p90"))
+        common.say(f"noise (two copies of the default): median {median}, 90 of 100 samples below {p90}")

@@ -7,7 +7,7 @@ from mirenc.base.errors import MirencError
 from mirenc.base.shown import printable
 
 IN_A_BATCH = 2  # lines: the one that is wrong, and its caret
-_ALONE = 12
+_MAX_LINES = 12
 _WIDTH = 160
 _HEADLINE = re.compile(r"(?:^|: )(?:fatal )?error: ")
 _CARET = re.compile(r"[ |~^]*\^[ ~^]*")
@@ -35,18 +35,18 @@ def warn_left_out(name: str, call_edges: int) -> None:
         warn(f"{name}: {call_edges:,} edges from exits of functions back to their calls are left out of its graph")
 
 
-def shown(error: MirencError, most: int = _ALONE) -> str:
+def diagnostic_text(error: MirencError, max_lines: int = _MAX_LINES) -> str:
     """The compiler's lines about an error, without its headline, cut so that a caret stays below its place."""
-    words: str = getattr(error, "diagnostic", "")
+    diagnostic: str = getattr(error, "diagnostic", "")
     # A stranger wrote these lines: nothing in them may control the terminal.
-    lines = ["".join(c if c.isprintable() else "?" for c in line.expandtabs(8)) for line in words.splitlines()]
+    lines = ["".join(c if c.isprintable() else "?" for c in line.expandtabs(8)) for line in diagnostic.splitlines()]
     headline = next((number for number, line in enumerate(lines) if _HEADLINE.search(line)), 0)
-    rest = lines[headline + 1 :]
-    out = []
-    for number, line in enumerate(rest[:most]):
-        caret = line if _CARET.fullmatch(line) else "".join(rest[number + 1 : number + 2])
+    remaining = lines[headline + 1 :]
+    output_lines = []
+    for number, line in enumerate(remaining[:max_lines]):
+        caret = line if _CARET.fullmatch(line) else "".join(remaining[number + 1 : number + 2])
         start = max(0, caret.index("^") - _WIDTH // 2) if _CARET.fullmatch(caret) else 0
-        out.append(line[start : start + _WIDTH].rstrip())
-    if len(rest) > most > IN_A_BATCH:
-        out.append(f"... {len(rest) - most} more lines")
-    return "".join(f"    {line}\n" for line in out)
+        output_lines.append(line[start : start + _WIDTH].rstrip())
+    if len(remaining) > max_lines > IN_A_BATCH:
+        output_lines.append(f"... {len(remaining) - max_lines} more lines")
+    return "".join(f"    {line}\n" for line in output_lines)

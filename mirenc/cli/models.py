@@ -68,10 +68,10 @@ def verify(name: Name = None) -> None:
     from mirenc.encoder.golden import check_golden
     from mirenc.encoder.weights import DEFAULT_MODEL, find_model, verify_files
 
-    checked = verify_files(name)
+    verified_files = verify_files(name)
     folder = find_model(name)
     title = Path(name or DEFAULT_MODEL).name
-    typer.echo(f"{title}: {len(checked)} files as released")
+    typer.echo(f"{title}: {len(verified_files)} files as released")
     if (folder / "golden.json").is_file():
         worst = check_golden(folder)
         typer.echo(f"{title}: vectors of golden.json reproduced (largest difference: {worst:.1e} times their norm)")
@@ -187,8 +187,8 @@ def adapt(
     map_path(encoder.name, name)  # a name that cannot be one is told before the work
     files = common.expand(inputs, options)
     failures = common.Failures(len(files))
-    fitted = fit_map(encoder, files, pairs="levels" if pairs else None, level=level, failed=failures.add, progress=True)
-    path, facts = save_map(fitted, name), fitted.facts
-    paired = f", {facts['pairs']} pairs" if pairs else ""
-    typer.echo(f"map {name!r} of {facts['rows']} {level}s in {facts['files']} files{paired}: {path}")
+    result = fit_map(encoder, files, pairs="levels" if pairs else None, level=level, failed=failures.add, progress=True)
+    path, facts = save_map(result, name), result.facts
+    pairs_text = f", {facts['pairs']} pairs" if pairs else ""
+    typer.echo(f"map {name!r} of {facts['rows']} {level}s in {facts['files']} files{pairs_text}: {path}")
     failures.finish()

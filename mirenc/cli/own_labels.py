@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from mirenc.decide.own_labels import LabelReport
     from mirenc.llvm.inputs.input import Input
 
-_MOST_SHOWN = 10  # rows that were left out, classes of a confusion matrix
+_MAX_SHOWN = 10  # rows that were left out, classes of a confusion matrix
 
 
 def is_table(name: str) -> bool:
-    """Whether the first argument of ``mirenc fit`` is a table of labels and no task, whose name goes first.
+    """Whether the first argument of ``mirenc fit`` is a table of labels; the name of a task counts as the task.
 
     Raises TaskError: it is IR or source.
     """
@@ -54,36 +54,40 @@ def _is_task(name: str) -> bool:
     return name in list_tasks()
 
 
-def refuse(options: Mapping[str, Any], why: str) -> None:
+def refuse(options: Mapping[str, Any], reason: str) -> None:
     """Raise BadParameter for the first option that has a value."""
     for option, value in options.items():
         if value not in (None, "", False, []):
-            raise typer.BadParameter(f"{why}; leave out {option}", param_hint=option)
+            raise typer.BadParameter(f"{reason}; leave out {option}", param_hint=option)
 
 
 def print_report(report: LabelReport, as_json: bool) -> None:
     """Print the rows of a cross-validation with their figures, and whether to trust the head."""
     code, left_out = report.code, report.code.left_out
-    for line in left_out[:_MOST_SHOWN]:
+    for line in left_out[:_MAX_SHOWN]:
         common.warn(f"left out: {line}")
-    if len(left_out) > _MOST_SHOWN:
-        common.warn(f"{len(left_out) - _MOST_SHOWN} more rows are left out (--json lists them)")
+    if len(left_out) > _MAX_SHOWN:
+        common.warn(f"{len(left_out) - _MAX_SHOWN} more rows are left out (--json lists them)")
+    if code.shared > len(code.names) / 20:  # less is what small functions have in common
+        problem = f"{code.shared} of {len(code.names)} rows have the same code as a row of another group"
+        common.warn(f"{problem}, so they test what was trained on. Give equal code one group, or leave it out")
     if as_json:
         facts = report.head.facts.model_dump() | {"kind": report.kind, "group_by": code.group_by, "left_out": left_out}
+        facts |= {"shared": code.shared}
         if report.kind == "classes":
             classes = report.head.head.classes_.tolist()
             facts |= {"classes": classes, "confusion": report.confusion.tolist()}
         typer.echo(json.dumps(facts | {"figures": report.figures}))
         return
-    for line in _about(report):
+    for line in _description_lines(report):
         typer.echo(printable(line))
-    common.print_table(_figures(report))
+    common.print_table(_figure_table(report))
     if report.kind == "classes":
-        common.print_table(_confusion(report))
-    typer.echo(_trust(report))
+        common.print_table(_confusion_table(report))
+    typer.echo(_verdict(report))
 
 
-def _about(report: LabelReport) -> tuple[str, str]:
+def _description_lines(report: LabelReport) -> tuple[str, str]:
     from collections import Counter
 
     code, facts = report.code, report.head.facts
@@ -93,26 +97,26 @@ def _about(report: LabelReport) -> tuple[str, str]:
         groups = "no groups: the table has one file and no column 'group', so folds are of rows"
     if report.kind == "classes":
         counts = Counter(code.labels.tolist()).most_common()
-        labels = ", ".join(f"{name} {count}" for name, count in counts[:_MOST_SHOWN])
-        labels += ", ..." if len(counts) > _MOST_SHOWN else ""
+        labels = ", ".join(f"{name} {count}" for name, count in counts[:_MAX_SHOWN])
+        labels += ", ..." if len(counts) > _MAX_SHOWN else ""
     else:
         labels = f"numbers from {code.labels.min():g} to {code.labels.max():g}"
         labels += ", fitted as logarithms" if facts.logarithm else ""
-    about = f"{len(code.names)} {unit}, {groups}; model {facts.model}, form {facts.form}"
-    return about, f"{facts.label}: {labels}"
+    data_line = f"{len(code.names)} {unit}, {groups}; model {facts.model}, form {facts.form}"
+    return data_line, f"{facts.label}: {labels}"
 
 
-def _figures(report: LabelReport) -> Any:
+def _figure_table(report: LabelReport) -> Any:
     from rich.table import Column, Table
 
-    classes = report.kind == "classes"
-    names = ["accuracy", "balanced", "macro F1"] if classes else ["mean absolute error", "R2", "Spearman"]
+    is_classes = report.kind == "classes"
+    names = ["accuracy", "balanced", "macro F1"] if is_classes else ["mean absolute error", "R2", "Spearman"]
     error = "error of logarithms" if report.head.facts.logarithm else "error"
-    gain = "embedding raises balanced accuracy by" if classes else f"embedding lowers {error} by"
+    gain = "embedding raises balanced accuracy by" if is_classes else f"embedding lowers {error} by"
     table = Table("held-out answers of", *(Column(name, justify="right") for name in (*names, gain)))
     for name, row in report.figures.items():
-        low, high = row["accuracy_interval" if classes else "mae_interval"]
-        if classes:
+        low, high = row["accuracy_interval" if is_classes else "mae_interval"]
+        if is_classes:
             cells = [f"{100 * row['accuracy']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"]
             cells += [f"{100 * row['balanced_accuracy']:.1f} %", f"{row['macro_f1']:.3f}"]
         else:
@@ -123,11 +127,11 @@ def _figures(report: LabelReport) -> Any:
     return table
 
 
-def _confusion(report: LabelReport) -> Any:
+def _confusion_table(report: LabelReport) -> Any:
     from rich.markup import escape
     from rich.table import Column, Table
 
-    classes = [escape(printable(name)) for name in report.head.head.classes_.tolist()[:_MOST_SHOWN]]
+    classes = [escape(printable(name)) for name in report.head.head.classes_.tolist()[:_MAX_SHOWN]]
     title = "counts of the embedding's answers"
     table = Table("label", *(Column(f"answer {name}", justify="right") for name in classes), title=title)
     for name, counts in zip(classes, report.confusion.tolist(), strict=False):
@@ -135,34 +139,29 @@ def _confusion(report: LabelReport) -> Any:
     return table
 
 
-def _trust(report: LabelReport) -> str:
+def _verdict(report: LabelReport) -> str:
     """Whether the head is better than no code, and whether the embedding is what makes it so."""
-    if doubt := report.head.facts.doubt:
-        return f"Do not use it: {doubt}."
+    if reason := report.head.facts.doubt:
+        return f"Do not use it: {reason}."
     if report.figures[rival := report.rival]["gain"][1] <= 0:
         return f"It is better than guessing, but not clearly better than the {rival}."
     return "Use it: it is clearly better than every simpler row of the table."
 
 
 def answer_with(
-    folder: str, inputs: list[str], *, function: str | None, as_json: bool, model: str | None, options: Any
+    head: CustomHead, inputs: list[str], *, function: str | None, as_json: bool, model: str | None, options: Any
 ) -> None:
     """Print the answers of a head for labels of one's own about some inputs."""
-    from dataclasses import replace
-
-    from mirenc.decide.custom_head import CustomHead
     from mirenc.encoder import load
 
-    home = Path(folder).parent if Path(folder).name == "head.json" else Path(folder)
-    head = CustomHead.load(home)
     head = replace(head, encoder=load(model or head.facts.model, options=options))
     files = common.expand(inputs, options)
     failures = common.Failures(len(files))
 
     def answer(file: Input) -> None:
         for prediction in head.predict(file, function=function):
-            whole = {"input": file.name, "label": head.facts.label, **asdict(prediction)}
-            for line in [json.dumps(whole)] if as_json else _lines(file.name, head, prediction):
+            record = {"input": file.name, "label": head.facts.label, **asdict(prediction)}
+            for line in [json.dumps(record)] if as_json else _answer_lines(file.name, head, prediction):
                 typer.echo(printable(line))
 
     for _ in failures.results("predicting", files, answer):
@@ -170,13 +169,13 @@ def answer_with(
     failures.finish()
 
 
-def _lines(file: str, head: CustomHead, answer: CustomAnswer) -> tuple[str, str]:
+def _answer_lines(file: str, head: CustomHead, answer: CustomAnswer) -> tuple[str, str]:
     region = answer.region
     place = f"{region.file}:{region.line}" if region.file else file
     name = f": {region.name}" if region.level == "function" else ""
     if answer.interval is None:
-        ranked = sorted(answer.probability.items(), key=lambda pair: -pair[1])[:3]
-        value = f"{answer.value}  ({', '.join(f'{label} {chance:.0%}' for label, chance in ranked)})"
+        likeliest = sorted(answer.probability.items(), key=lambda pair: -pair[1])[:3]
+        value = f"{answer.value}  ({', '.join(f'{label} {probability:.0%}' for label, probability in likeliest)})"
     else:
         low, high = answer.interval
         value = f"{float(answer.value):.4g}  [{low:.4g}, {high:.4g}]"

@@ -68,12 +68,16 @@ def predict(
         common.check_output(path)
     names = list(inputs or ())
     if task_file is None and names and is_head(names[0]):
+        from mirenc.decide.custom_head import CustomHead
+
         if not names[1:]:
             raise typer.BadParameter("give the files to answer for, as in HEAD foo.c", param_hint="INPUT")
-        of_tasks = {"--context": context, "--head": head, "--variant": variant, "--level": level, "--output": output}
-        looks = None if look_ahead is None else "given"
-        refuse(of_tasks | {"--restrict": restrict, "--look-ahead": looks, "--apply": apply}, "it is for heads of tasks")
-        answer_with(names[0], names[1:], function=function, as_json=as_json, model=model, options=options)
+        values = {"--context": context, "--head": head, "--variant": variant, "--level": level, "--output": output}
+        flag = None if look_ahead is None else "given"
+        folder = Path(names[0])
+        labels_head = CustomHead.load(folder.parent if folder.name == "head.json" else folder)
+        refuse(values | {"--restrict": restrict, "--look-ahead": flag, "--apply": apply}, "it is for heads of tasks")
+        answer_with(labels_head, names[1:], function=function, as_json=as_json, model=model, options=options)
         return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
@@ -84,16 +88,16 @@ def predict(
     from mirenc.encoder import load
     from mirenc.llvm.analysis.regions import is_called
 
-    features = _context(task, ",".join(context or ()))
-    trained = _head(task, head, variant, look_ahead)
+    features = _context_features(task, ",".join(context or ()))
+    task_head = _load_head(task, head, variant, look_ahead)
     task.check_level(level)
     if look_ahead is None and isinstance(task, LoopTask) and head is None:
-        trained = replace(trained, head_for_large=_head(task, None, variant, False))
-    trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
+        task_head = replace(task_head, head_for_large=_load_head(task, None, variant, False))
+    task_head = replace(task_head, encoder=load(task_head.model if model is None else model, options=options))
     files = common.expand(names, options)
     if restrict is not None:
         check_restriction(restrict, len(files))
-    answers = Answers(trained, as_json)
+    answers = Answers(task_head, as_json)
     copies = None if apply is None else Copies(task, apply, [file.name for file in files])
 
     def answer(file: Input) -> None:
@@ -103,19 +107,19 @@ def predict(
             functions[region.function] = None
             return function is not None and is_called(function, region.symbol, region.function)
 
-        refused: list[TaskError] = []
-        chosen = has_name if function else None
-        predictions = trained.predict(file, features, level=level, region_filter=chosen, on_refused=refused.append)
-        if not predictions and not refused:
+        errors: list[TaskError] = []
+        predicate = has_name if function else None
+        predictions = task_head.predict(file, features, level=level, region_filter=predicate, on_refused=errors.append)
+        if not predictions and not errors:
             available = ", ".join(functions) or "none"
             raise TaskError(f"{file.name}: nothing to decide about in {function!r}; there are answers for {available}")
-        if restrict is not None and not refused:
+        if restrict is not None and not errors:
             write_restriction(task, restrict, file.name, predictions)
         answers.take(file.name, predictions)
         if copies is not None:
             copies.take(file.name, predictions)
-        if refused:  # once the others are answered
-            raise TaskError(f"{file.name}: {'; '.join(dict.fromkeys(map(str, refused)))}")
+        if errors:  # once the others are answered
+            raise TaskError(f"{file.name}: {'; '.join(dict.fromkeys(map(str, errors)))}")
 
     failures = common.Failures(len(files))
     try:
@@ -129,7 +133,7 @@ def predict(
             common.say(task.directive_note)
 
 
-def _context(task: Task, text: str) -> dict[str, str]:
+def _context_features(task: Task, text: str) -> dict[str, str]:
     """``a=1,b=2`` as a dict, filled up with the features that this machine tells. Raises TaskError: a bad value."""
     features: dict[str, str] = {}
     for item in filter(None, text.split(",")):
@@ -149,28 +153,30 @@ def _context(task: Task, text: str) -> dict[str, str]:
     return features
 
 
-def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None) -> TaskHead:
+def _load_head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None) -> TaskHead:
     from mirenc.decide.loop_task import LoopTask
-    from mirenc.decide.task_head import TaskHead, ready_heads
+    from mirenc.decide.registry import list_tasks, ready_heads
+    from mirenc.decide.task_head import TaskHead
 
     if folder is not None:
-        trained = TaskHead.load(folder, task)
-        if variant and trained.variant != variant:
+        loaded = TaskHead.load(folder, task)
+        if variant and loaded.variant != variant:
             raise HeadError(
-                f"the head {folder} is for {task.name} ({trained.variant or 'without a variant'}), not for {variant}. "
+                f"the head {folder} is for {task.name} ({loaded.variant or 'without a variant'}), not for {variant}. "
                 f"Leave --variant out, or give --head the folder of a head for {variant}"
             )
         if look_ahead is not None:
             raise HeadError("--look-ahead and --no-look-ahead are for shipped heads. Leave out this option, or --head")
-        return trained
+        return loaded
     if look_ahead and not isinstance(task, LoopTask):
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")
-    ahead = isinstance(task, LoopTask) if look_ahead is None else look_ahead
-    heads = ready_heads(task, look_ahead=ahead)
+    looks_ahead = isinstance(task, LoopTask) if look_ahead is None else look_ahead
+    heads = ready_heads(task, look_ahead=looks_ahead)
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):
-        train = f"mirenc fit {task.name}{f' --variant {variant}' if variant else ''} -o FOLDER"
-        shipped = f"; available: {', '.join(filter(None, heads))}" if variant and heads else ""
-        raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{shipped}. Type: {train}")
-    return TaskHead.load(".".join(filter(None, (task.name, "look_ahead" if ahead else variant))), task)
+        name = task.name if task.name in list_tasks() else "--task-file FILE.py"
+        command = f"mirenc fit {name}{f' --variant {variant}' if variant else ''} -o FOLDER"
+        available = f"; available: {', '.join(filter(None, heads))}" if variant and heads else ""
+        raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{available}. Type: {command}")
+    return TaskHead.load(".".join(filter(None, (task.name, "look_ahead" if looks_ahead else variant))), task)

@@ -71,31 +71,31 @@ def run(
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
         raise ConfigError(f"{name!r} cannot name a folder in {output}. Give --name letters, digits, - and _")
     settings = config_class.from_dict(load_toml(config), where=str(config))
-    fitted_on = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
+    maps_config = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
     # Told now, not after hours of training.
-    for domain in fitted_on.domains if fitted_on is not None else ():
+    for domain in maps_config.domains if maps_config is not None else ():
         if not Path(domain.folder).is_dir():
             raise ConfigError(f"{maps}: domain {domain.folder}: no such folder. Give a folder of IR or of a corpus")
     trainer = trainer_class(settings, Corpus.load(corpus), output)
     steps = sum(stage.steps for stage in trainer.stages.values())
     with common.progress("training", steps, show=trainer.processes.first) as advance:
-        shown, unsaid = 0, 0.0
+        reported_steps, silence = 0, 0.0
 
         def report(step: StepReport) -> None:
-            nonlocal shown, unsaid
+            nonlocal reported_steps, silence
             remaining = timedelta(seconds=round(step.seconds_left))
-            words = f"{step.stage} {step.step}/{step.steps} loss {step.loss:.3f}, {step.speed:,.0f} {step.unit}/s"
-            advance(trainer.steps_done - shown, note=words)  # what a resumed run did before counts as done
-            shown, unsaid = trainer.steps_done, unsaid + step.seconds
-            due = unsaid > _SILENCE or step.step == step.steps
-            if due and trainer.processes.first and not sys.stderr.isatty():  # where there is no bar
-                unsaid = 0.0
-                common.say(f"{words}, {remaining} left of {step.stage}")
+            line = f"{step.stage} {step.step}/{step.steps} loss {step.loss:.3f}, {step.speed:,.0f} {step.unit}/s"
+            advance(trainer.steps_done - reported_steps, note=line)  # what a resumed run did before counts as done
+            reported_steps, silence = trainer.steps_done, silence + step.seconds
+            is_due = silence > _SILENCE or step.step == step.steps
+            if is_due and trainer.processes.first and not sys.stderr.isatty():  # where there is no bar
+                silence = 0.0
+                common.say(f"{line}, {remaining} left of {step.stage}")
 
         trainer.report = report
         trainer.run(resume=resume)
-    first = trainer.processes.first
+    is_first = trainer.processes.first
     trainer.processes.close()
-    if first:
-        folder = package(trainer, output / name, name=name, ir=ir, maps=fitted_on)
+    if is_first:
+        folder = package(trainer, output / name, name=name, ir=ir, maps=maps_config)
         typer.echo(f"{folder}: packaged. Use it: mirenc embed --model {folder} foo.ll")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -33,15 +33,7 @@ _OUTPUT = "Write the IR of one file with !prof (.ll), or the answers as LLVM's r
 _OUTPUT += "Can be repeated."
 
 
-class _Answer(NamedTuple):
-    task: str
-    symbol: str
-    function: str
-    file: str
-    line: int
-    name: str  # of the block or loop
-    text: str
-    facts: dict[str, Any]
+_Answers = Iterator[tuple[dict[str, Any], str]]  # each as a row of --json without its input, and in words
 
 
 @common.reads
@@ -77,48 +69,44 @@ def profile(
         raise typer.BadParameter("give the files to answer for, as in kernel.ll", param_hint="INPUT")
     options = replace(options, dialect=FRONT_END)
     files = common.expand(inputs, options)
-    weighted = [path for path in output or () if path.suffix == ".ll"]
-    if weighted and len(files) != 1:
-        raise TaskError(f"-o {weighted[0]} writes the IR of one file, but {len(files)} are given. Give one INPUT")
-    trees = StaticProfile.load() if head is None else StaticProfile.load(head)
+    ir_outputs = [path for path in output or () if path.suffix == ".ll"]
+    if ir_outputs and len(files) != 1:
+        raise TaskError(f"-o {ir_outputs[0]} writes the IR of one file, but {len(files)} are given. Give one INPUT")
+    static_profile = StaticProfile.load() if head is None else StaticProfile.load(head)
     run = None if counts is None else read_profile(counts)
     findings: list[Finding] = []
 
     def answer(file: Input) -> None:
-        loaded = load_input(file, options)
-        if weighted and loaded.kind != "text":
-            problem = f"{file.name}: weights can be written only into IR in text form"
-            raise IRFileError(f"{problem}. Type: llvm-dis {file.name}, and give the file that it writes")
-        module = module_of(loaded, options)
-        prediction = trees.predict(module)
-        text = written = ""
-        if weighted or run is not None:
-            text, written = _with_profile(loaded, module, prediction, run)
-        if run is not None and not weighted:
-            common.say(f"{file.name}: {written}")
+        source = load_input(file, options)
+        if (ir_outputs or run is not None) and source.kind != "text":
+            problem = "weights can be written only into" if ir_outputs else "counts need"
+            advice = f"Type: llvm-dis {file.name}, and give the file that it writes"
+            raise IRFileError(f"{file.name}: {problem} IR in text form. {advice}")
+        module = module_of(source, options)
+        prediction = static_profile.predict(module)
+        text, summary = _with_profile(source, module, prediction, run) if ir_outputs or run is not None else ("", "")
+        if run is not None and not ir_outputs:
+            common.say(f"{file.name}: {summary}")
         if run is not None:
-            module = module_of(replace(loaded, data=text.encode("utf-8", "surrogateescape")), options)
-            prediction = prediction.counted(module)
-        if (
-            function is not None
-            and len(files) == 1
-            and not any(is_called(function, one.header.name.strip('"'), one.name) for one in module.defined_functions)
-        ):
+            module = module_of(replace(source, data=text.encode("utf-8", "surrogateescape")), options)
+        prediction = prediction.counted(module)
+        names = ((f.header.name.strip('"'), f.name) for f in module.defined_functions)
+        if function is not None and len(files) == 1 and not any(is_called(function, *each) for each in names):
             raise TaskError(f"{file.name}: no function {function!r} with a body. Give another --function")
-        for row in (*_branches(module, prediction), *_loops(module, prediction)):
-            if function is not None and not is_called(function, row.symbol, row.function):
+        for row, words in (*_branch_answers(module, prediction), *_loop_answers(module, prediction)):
+            if function is not None and not is_called(function, row["symbol"], row["function"]):
                 continue
-            findings.append(Finding(row.task, row.symbol, row.file or file.name, row.line, [("String", row.text)]))
+            place = row["file"] or file.name
+            findings.append(Finding(row["task"], row["symbol"], place, row["line"], [("String", words)]))
             if as_json:
-                where = {"function": row.function, "symbol": row.symbol, "block": row.name, "line": row.line}
-                typer.echo(json.dumps({"input": file.name, "task": row.task, "file": row.file, **where, **row.facts}))
-            elif not weighted:
-                place = f"{row.file}:{row.line}" if row.file else file.name
-                typer.echo(f"{place}: {row.function}:{row.name}: {row.text}")
-        for path in weighted:
+                typer.echo(json.dumps({"input": file.name, **row}))
+            elif not ir_outputs:
+                place += f":{row['line']}" if row["file"] else ""
+                typer.echo(f"{place}: {row['function']}:{row['block']}: {words}")
+        for path in ir_outputs:
             with delivered(path) as part:
                 part.write_bytes(text.encode("utf-8", "surrogateescape"))
-            common.say(f"{path}: {written}")
+            common.say(f"{path}: {summary}")
 
     failures = common.Failures(len(files))
     try:
@@ -127,68 +115,64 @@ def profile(
         failures.finish()
     finally:  # what was found before a file failed is written all the same
         for path in output or ():
-            if path not in weighted:
+            if path not in ir_outputs:
                 write_findings(path, TITLES, findings)
-        for task in dict.fromkeys(one.name for one in findings):
-            if run is None and task in trees.worth:
-                common.say(f"{task}: {trees.worth[task]}")
+        for task in dict.fromkeys(finding.name for finding in findings):
+            if run is None and task in static_profile.worth:
+                common.say(f"{task}: {static_profile.worth[task]}")
 
 
 def _with_profile(
-    loaded: InputBytes, module: IRModule, prediction: Prediction, run: Counters | LineSamples | None
+    source: InputBytes, module: IRModule, prediction: Prediction, run: Counters | LineSamples | None
 ) -> tuple[str, str]:
     """The IR's text with ``!prof``, and in words where it got it."""
     from mirenc.tools.profile import LineSamples, counted_weights, predicted_weights, with_profile
     from mirenc.tools.profile.loops import of_loops
 
-    if run is not None and loaded.kind != "text":
-        raise IRFileError(f"{loaded.name}: counts need IR in text form. Type: llvm-dis {loaded.name}")
-    original, loops = loaded.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
-    weights = dict(predicted_weights(prediction.block[~loops], prediction.first_probability[~loops]))
+    original, is_loop = source.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
+    weights = dict(predicted_weights(prediction.block[~is_loop], prediction.first_probability[~is_loop]))
     entries, summary = {}, ""
     if run is not None:
         shares = prediction.shares(module)
-        counts = run.counts(module, shares) if isinstance(run, LineSamples) else run.counts(module, loaded.data, shares)
-        known = counts.flow.known
-        weights = {block: block_weights for block, block_weights in weights.items() if not known[block]}
+        counts = run.counts(module, shares) if isinstance(run, LineSamples) else run.counts(module, source.data, shares)
+        is_known = counts.flow.known
+        weights = {block: block_weights for block, block_weights in weights.items() if not is_known[block]}
         weights |= counted_weights(module, counts.flow)
-        functions = [one for one in module.defined_functions if known[one.header.first_block]]
-        entries = {one.index: round(counts.flow.blocks[one.header.first_block]) for one in functions}
-        stale = f" ({counts.stale} in the profile with other code)" if counts.stale else ""
-        summary = (
-            f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale}: "
-            f"{counts.counted} blocks counted, {counts.inferred} inferred; "
-        )
-    if loaded.kind != "text":
-        return "", ""
-    text, written = with_profile(original, module, weights, entries)
-    alone = sum(int(block) not in weights for block in prediction.block[loops])
-    rest = f", {alone} that repeat or leave a loop get none" if run is None or alone else ""
-    return text, f"{summary}{written} branches have weights now, {len(weights) - written} had some{rest}"
+        functions = [function for function in module.defined_functions if is_known[function.header.first_block]]
+        entries = {function.index: round(counts.flow.blocks[function.header.first_block]) for function in functions}
+        stale_text = f" ({counts.stale} in the profile with other code)" if counts.stale else ""
+        summary = f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale_text}: "
+        summary += f"{counts.counted} blocks counted, {counts.inferred} inferred; "
+    text, count = with_profile(original, module, weights, entries)
+    unweighted = sum(int(block) not in weights for block in prediction.block[is_loop])
+    ending = f", {unweighted} that repeat or leave a loop get none" if run is None or unweighted else ""
+    return text, f"{summary}{count} branches have weights now, {len(weights) - count} had some{ending}"
 
 
-def _branches(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+def _branch_answers(module: IRModule, prediction: Prediction) -> _Answers:
     from mirenc.llvm.analysis.regions import block_name
     from mirenc.llvm.ir.source_places import Places
 
     places, arrays = Places(module), module.arrays
     functions = {
-        block: one for one in module.defined_functions for block in range(one.header.first_block, one.header.last_block)
+        block: f for f in module.defined_functions for block in range(f.header.first_block, f.header.last_block)
     }
     for block, first in zip(prediction.block.tolist(), prediction.first_probability.tolist(), strict=True):
         function, row = functions[block], int(arrays.block_start[block + 1]) - 1
         successors = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
-        chances = {block_name(module, to): chance for to, chance in zip(successors, (first, 1 - first), strict=True)}
-        lines = [places.of_block(to)[1] for to in successors]
+        shares = {block_name(module, way): share for way, share in zip(successors, (first, 1 - first), strict=True)}
+        lines = [places.of_block(way)[1] for way in successors]
         text = ", ".join(
-            f"{name}{f' (line {line})' if line else ''}: {100 * chance:.3g} %"
-            for (name, chance), line in zip(chances.items(), lines, strict=True)
+            f"{name}{f' (line {line})' if line else ''}: {100 * share:.3g} %"
+            for (name, share), line in zip(shares.items(), lines, strict=True)
         )
-        where = (function.name, function.display_name, *places.of_instruction(row), block_name(module, block))
-        yield _Answer("branch_probability", *where, text, {"ways": chances})
+        file, line = places.of_instruction(row)
+        place: dict[str, Any] = {"file": file, "function": function.display_name, "symbol": function.name}
+        place |= {"block": block_name(module, block), "line": line}
+        yield {"task": "branch_probability", **place, "ways": shares}, text
 
 
-def _loops(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+def _loop_answers(module: IRModule, prediction: Prediction) -> _Answers:
     from mirenc.llvm import regions_of
     from mirenc.llvm.analysis.trip_counts import estimated_trip_counts
     from mirenc.tools.profile import TRIP_CLASSES
@@ -197,13 +181,14 @@ def _loops(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
     estimates, means = estimated_trip_counts(module), mean_executions(module).tolist()
     for row, loop in enumerate(regions_of(module, "loop").regions):
         constant = int(prediction.constant_count[row])
-        chances = dict(zip(TRIP_CLASSES, prediction.class_probabilities[row].tolist(), strict=True))
-        ranked = sorted(chances.items(), key=lambda item: -item[1])
-        likely = ", ".join(f"{name}: {100 * chance:.0f} %" for name, chance in ranked if chance >= 0.05)
-        known: float
-        known, source = (constant, "constants") if constant else estimates[row]
-        if not known and means[row]:
-            known, source = float(f"{means[row]:.4g}"), "counts, on average"
-        text = f"runs {f'{known:g} times, by its {source}' if known else likely}"
-        facts = {"chances": chances, "constant": constant, "known": known, "source": source}
-        yield _Answer("trip_count", loop.symbol, loop.function, loop.file, loop.line, loop.header, text, facts)
+        shares = dict(zip(TRIP_CLASSES, prediction.class_probabilities[row].tolist(), strict=True))
+        sorted_shares = sorted(shares.items(), key=lambda item: -item[1])
+        likely = ", ".join(f"{name}: {100 * share:.0f} %" for name, share in sorted_shares if share >= 0.05)
+        trip_count: float
+        trip_count, source = (constant, "constants") if constant else estimates[row]
+        if not trip_count and means[row]:
+            trip_count, source = float(f"{means[row]:.4g}"), "counts, on average"
+        text = f"runs {f'{trip_count:g} times, by its {source}' if trip_count else likely}"
+        place = {"file": loop.file, "function": loop.function, "symbol": loop.symbol}
+        facts = {"chances": shares, "constant": constant, "known": trip_count, "source": source}
+        yield {"task": "trip_count", **place, "block": loop.header, "line": loop.line, **facts}, text

@@ -55,23 +55,23 @@ def sarif(tool: str, rules: Mapping[str, str], findings: Iterable[Finding]) -> s
             place["physicalLocation"] = {"artifactLocation": {"uri": uri_of(item.file)}, "region": region}
         note = {"ruleId": item.name, "level": "note", "message": {"text": _unicode(item.text)}, "locations": [place]}
         results.append(note)
-    named = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
-    driver = {"name": tool, "version": mirenc.__version__, "rules": named}
+    rule_entries = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
+    driver = {"name": tool, "version": mirenc.__version__, "rules": rule_entries}
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
     return json.dumps(log, indent=1) + "\n"
 
 
 def uri_of(path: str) -> str:
     """A path as a reference of RFC 3986, relative if the path is: each byte that has a meaning there is ``%XX``."""
-    pure = Path(path)
+    pure_path = Path(path)
     # A colon in the first part would make that a scheme, so it is encoded, too.
-    return pure.as_uri() if pure.is_absolute() else quote_from_bytes(os.fsencode(pure.as_posix()))
+    return pure_path.as_uri() if pure_path.is_absolute() else quote_from_bytes(os.fsencode(pure_path.as_posix()))
 
 
-def write_findings(path: Path, named: Mapping[str, str], findings: Sequence[Finding]) -> None:
-    """What ``mirenc predict`` found, as remarks (.yaml) or SARIF; ``named`` says in a sentence what each name is."""
+def write_findings(path: Path, rules: Mapping[str, str], findings: Sequence[Finding]) -> None:
+    """What ``mirenc predict`` found, as remarks (.yaml) or SARIF; ``rules`` says in a sentence what each name is."""
     with delivered(path) as part:
-        text = remarks("mirenc", findings) if path.suffix == ".yaml" else sarif("mirenc", named, findings)
+        text = remarks("mirenc", findings) if path.suffix == ".yaml" else sarif("mirenc", rules, findings)
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

@@ -66,8 +66,8 @@ def search(
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
-            swapped = f"{query} is a file of vectors, so it can be the INDEX, but not the QUERY"
-            raise ConfigError(f"{swapped}. Type: mirenc search FILE {query}")
+            problem = f"{query} is a file of vectors, so it can be the INDEX, but not the QUERY"
+            raise ConfigError(f"{problem}. Type: mirenc search FILE {query}")
     check_outputs(output or ())
     pattern = None if function is None else _pattern(function)
     files = common.expand(queries, options)
@@ -78,29 +78,29 @@ def search(
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
     by_file = maker.usual and table.level == "function" and not approximate if rerank is None else rerank
-    head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part", "form")}
-    head |= {"index": index, "rows": len(table)}
+    header = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part", "form")}
+    header |= {"index": index, "rows": len(table)}
     labels = zip(table.names, table.labels["symbol"], strict=True)
-    several = None if as_json or approximate else overloaded(labels, table.level)
-    failed = common.Failures(len(files))
+    overloaded_names = None if as_json or approximate else overloaded(labels, table.level)
+    query_failures = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
-    searched = 0
+    searched_count = 0
     folder = os.path.dirname(index)
     for file, hits in find_nearest(
-        encoder, table, files, pattern, failed.add, k=k, by_file=by_file, approximate=approximate, folder=folder
+        encoder, table, files, pattern, query_failures.add, k=k, by_file=by_file, approximate=approximate, folder=folder
     ):
-        searched += 1
+        searched_count += 1
         if as_json:
-            typer.echo(json.dumps({**head, **json_of(file, hits)}))
+            typer.echo(json.dumps({**header, **json_of(file, hits)}))
         else:
-            print_found(file, hits, several, table.level)
+            print_found(file, hits, overloaded_names, table.level)
         if output:
             results.append((file, hits))
-    _check_left_out(files, searched + failed.count + failed.empty, maker, pattern)
+    _check_left_out(files, searched_count + query_failures.count + query_failures.empty, maker, pattern)
     for path in output or ():
-        write_results(path, head, results)
+        write_results(path, header, results)
     try:
-        failed.finish()
+        query_failures.finish()
     finally:
         failures.finish()
 
@@ -109,7 +109,7 @@ def find_nearest(
     encoder: Encoder,
     table: VectorTable,
     files: Sequence[Input],
-    wanted: re.Pattern[str] | None,
+    pattern: re.Pattern[str] | None,
     failed: Callable[[MirencError], object],
     *,
     k: int,
@@ -125,36 +125,36 @@ def find_nearest(
     from mirenc.search.queries import nearest_of_files, queries_of
     from mirenc.search.self_match import own_first, own_rows
 
-    queries = queries_of(encoder, files, table, wanted, failed, whole_files=by_file, progress=True)
+    queries = queries_of(encoder, files, table, pattern, failed, whole_files=by_file, progress=True)
     for file, (rows, cosines) in nearest_of_files(
         queries, table, max(k, _RIVALS), by_file=by_file, approximate=approximate
     ):
         symbols = [region.symbol for region in file.regions]
-        known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
-        self_rows = own_rows(table, file.file, symbols, known, folder)
+        candidate_rows = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
+        self_rows = own_rows(table, file.file, symbols, candidate_rows, folder)
         rows, cosines = own_first((rows, cosines), self_rows, file.vectors, table.vectors)
-        right = shares_right(encoder, table.maker, rivals(table, rows, cosines), len(table), file.instructions, symbols)
-        each = zip(file.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
-        hits = [Found(region.name, region.symbol, share, matches_of(table, *near)) for region, share, *near in each]
+        rates = shares_right(encoder, table.maker, rivals(table, rows, cosines), len(table), file.instructions, symbols)
+        results = zip(file.regions, rates, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
+        hits = [Found(region.name, region.symbol, share, matches_of(table, *pair)) for region, share, *pair in results]
         yield file.file, hits
 
 
-def _check_left_out(files: Sequence[Input], known: int, maker: Maker, pattern: re.Pattern[str] | None) -> None:
+def _check_left_out(files: Sequence[Input], done_count: int, maker: Maker, pattern: re.Pattern[str] | None) -> None:
     """Say how many files had nothing to search for: all but those that were searched for, failed or have no body.
 
     Raises ConfigError: none of the files has any.
     """
-    if not (without := len(files) - known):
+    if not (left_out := len(files) - done_count):
         return
-    inside = "" if maker.level == "function" else " in a function"
-    kind = maker.level if pattern is None else f"{maker.level}{inside} like {pattern.pattern!r}"
-    if known:
-        is_, it = ("is", "it") if without == 1 else ("are", "them")
-        common.say(f"{without} of {len(files)} files {is_} left out: no {kind} in {it}")
+    place_words = "" if maker.level == "function" else " in a function"
+    kind = maker.level if pattern is None else f"{maker.level}{place_words} like {pattern.pattern!r}"
+    if done_count:
+        verb, pronoun = ("is", "it") if left_out == 1 else ("are", "them")
+        common.say(f"{left_out} of {len(files)} files {verb} left out: no {kind} in {pronoun}")
         return
-    none = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
+    subject = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
     advice = "Search at another level (--level)" if pattern is None else "Give another --function, or --level"
-    raise ConfigError(f"{none} {kind} to search for. {advice}")
+    raise ConfigError(f"{subject} {kind} to search for. {advice}")
 
 
 def _pattern(function: str) -> re.Pattern[str]:

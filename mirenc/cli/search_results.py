@@ -52,45 +52,45 @@ def check_outputs(paths: Iterable[Path]) -> None:
         check_output(path)
 
 
-def overloaded(named: Iterable[tuple[str, str]], level: str) -> set[str]:
+def overloaded(names_and_symbols: Iterable[tuple[str, str]], level: str) -> set[str]:
     """Of (name, symbol) pairs the names that stand for several symbols: parameters are not part of a name.
 
     An instruction has its text for a name, which says nothing of its function: there are none.
     """
     symbol_of: dict[str, str] = {}
-    pairs = () if level == "instruction" else named
+    pairs = () if level == "instruction" else names_and_symbols
     return {name for name, symbol in pairs if symbol_of.setdefault(name, symbol) != symbol}
 
 
-def label(name: str, symbol: str, several: AbstractSet[str]) -> str:
-    """A name, with its symbol beside it where it is one of ``several``."""
-    return f"{name}  {symbol}" if name in several else name
+def label(name: str, symbol: str, overloaded_names: AbstractSet[str]) -> str:
+    """A name, with its symbol beside it where it is one of ``overloaded_names``."""
+    return f"{name}  {symbol}" if name in overloaded_names else name
 
 
-def print_found(query: str, found: Sequence[Found], several: AbstractSet[str] | None, level: str) -> None:
-    """Results of one file. ``several``: names of several symbols in the index; None: see in what was found."""
-    if several is None:
-        several = overloaded(((match.name, match.symbol) for one in found for match in one.matches), level)
-    here = several | overloaded(((one.name, one.symbol) for one in found), level)
+def print_found(query: str, results: Sequence[Found], overloaded_names: AbstractSet[str] | None, level: str) -> None:
+    """Print one file's results. ``overloaded_names``: those of several symbols in the index; None: in the results."""
+    if overloaded_names is None:
+        overloaded_names = overloaded(((match.name, match.symbol) for item in results for match in item.matches), level)
+    shown_overloaded = overloaded_names | overloaded(((item.name, item.symbol) for item in results), level)
     is_module = level == "module"
-    for result in found:
-        common.print_rows([[query, "" if is_module else label(result.name, result.symbol, here)]], "<<")
+    for result in results:
+        common.print_rows([[query, "" if is_module else label(result.name, result.symbol, shown_overloaded)]], "<<")
         rows = []
         for rank, match in enumerate(result.matches, start=1):
             right = common.percent(result.right) if rank == 1 else ""
-            name = "" if is_module else label(match.name, match.symbol, several)
+            name = "" if is_module else label(match.name, match.symbol, overloaded_names)
             rows.append([f"{rank:4}", f"{match.cosine:.4f}", right, match.file, name])
         common.print_rows(rows, ">>><<")
 
 
-def json_of(query: str, found: Iterable[Found]) -> dict[str, Any]:
+def json_of(query: str, results: Iterable[Found]) -> dict[str, Any]:
     """Results of one file."""
-    listed = ({**one._asdict(), "matches": [match._asdict() for match in one.matches]} for one in found)
-    return {"query": query, "found": list(listed)}
+    entries = ({**result._asdict(), "matches": [match._asdict() for match in result.matches]} for result in results)
+    return {"query": query, "found": list(entries)}
 
 
-def write_results(path: Path, head: dict[str, Any], results: Sequence[tuple[str, list[Found]]]) -> None:
-    """Write (file, what its queries found) as the suffix says; ``head`` is what they share."""
+def write_results(path: Path, header: dict[str, Any], results: Sequence[tuple[str, list[Found]]]) -> None:
+    """Write (file, what its queries found) as the suffix says; ``header`` is what they share."""
     with delivered(path) as part, open(part, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
         if path.suffix == ".csv":
             writer = csv.writer(stream)
@@ -102,7 +102,7 @@ def write_results(path: Path, head: dict[str, Any], results: Sequence[tuple[str,
                         row = (match.cosine, right, match.file, match.name, match.symbol)
                         writer.writerow((query, hit.name, hit.symbol, rank, *row))
         elif path.suffix == ".jsonl":
-            stream.writelines(json.dumps({**head, **json_of(*each)}) + "\n" for each in results)
+            stream.writelines(json.dumps({**header, **json_of(*result)}) + "\n" for result in results)
         else:
-            json.dump({**head, "queries": [json_of(*each) for each in results]}, stream)
+            json.dump({**header, "queries": [json_of(*result) for result in results]}, stream)
             stream.write("\n")

@@ -63,13 +63,13 @@ def inliner(
     if re.search(r"\s", str(folder.resolve())):
         raise ConfigError(f"{folder.resolve()} has a space, which a build's $(CC) cannot have. Name another folder")
     bin_folder = (folder / "bin").resolve()  # on PATH where somebody put it there
-    path = os.pathsep.join(one for one in os.get_exec_path() if Path(one).resolve() != bin_folder)
+    path = os.pathsep.join(item for item in os.get_exec_path() if Path(item).resolve() != bin_folder)
     compiler = shutil.which(compiler, path=path) or compiler
     clang, version = tool_beside(compiler, "clang"), int(major_version(compiler))
     with SharedEngine(version) as engine:
         engine.knows("")  # it starts, or says what to install
     task = get_task(TASK)
-    pipelines = tuple(one.pipeline for one in fixed_lists(TaskHead.load(ready_heads(task)[""], task), lists))
+    pipelines = tuple(item.pipeline for item in fixed_lists(TaskHead.load(ready_heads(task)[""], task), lists))
     builds = max(0, budget - 1 - len(pipelines))
     with only_one(folder):
         environment = write_compiler(folder, Settings(str(clang), version, pipelines, builds, replay))
@@ -83,18 +83,18 @@ def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int
 
     if shutil.which(command[0], path=environment["PATH"]) is None:
         raise ToolchainError(f"command {command[0]!r} is not on PATH. Give a build, for example -- make -j2")
-    done = subprocess.run(command, env=os.environ | environment, check=False)
+    result = subprocess.run(command, env=os.environ | environment, check=False)
     lines = [json.loads(line) for line in (folder / LOG).read_text(encoding="utf-8").splitlines()]
     if not lines:
         hint = f"or the build needs the argument CC={folder / 'bin' / 'cc'}"
         common.warn(f"the build compiled no source with $CC or $CXX: all was up to date (type: make clean), {hint}")
-        return done.returncode
+        return result.returncode
     for line in lines:
         if "problem" in line:
             common.warn(f"{line['source']}: the object of clang -Oz was kept, because {line['problem']}")
-    before, after = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
-    share = 100 * (1 - after / max(before, 1))
-    saved = f"{before - after:,} fewer than with -Oz ({share:.1f} %)"
-    common.say(f"{len(lines)} sources: {after:,} bytes of code, data and tables for unwinding, {saved}")
+    oz_bytes, object_bytes = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
+    share = 100 * (1 - object_bytes / max(oz_bytes, 1))
+    saving = f"{oz_bytes - object_bytes:,} fewer than with -Oz ({share:.1f} %)"
+    common.say(f"{len(lines)} sources: {object_bytes:,} bytes of code, data and tables for unwinding, {saving}")
     common.say(f"{CHECKED}: run its tests")
-    return done.returncode
+    return result.returncode

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from mirenc.llvm.passes.size_after_passes import Engine
     from mirenc.tools.suggest import Code
 
-_SHOWN = 20  # rows of the printed table; --json has all
+_MAX_ROWS = 20  # rows of the printed table; --json has all
 _START = "Oz-start"
-_LEVEL, _NEAR = "Oz", "O2"
+_LEVEL, _FALLBACK_LEVEL = "Oz", "O2"
 _DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILINE)
 
 
@@ -57,10 +57,7 @@ def sizes(
         options = replace(options, compiler=options.compiler or clang_for(engine.version))
         files, problems = ir_files(inputs, Path(scratch), options)
         failures = common.Failures(len(files) + len(problems), problems)
-        table = sizes_table(engine, level_run, files, options, failures)
-        if level == "module":
-            table["rows"] = rows_by_file(table["rows"])
-        table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+        table = sizes_table(engine, level_run, files, options, failures, by_file=level == "module")
         if table["rows"] or not failures.count:
             if as_json:
                 typer.echo(json.dumps({"level": level_run, "engine": engine.name, **table}))
@@ -90,7 +87,7 @@ def ir_files(
         )
         if not has_sources or kind_of_source(source, common.say, with_reserved=True) == "ir":
             items = folder_inputs(source) if has_sources else common.expand([source_name], options)
-            files += [(os.path.relpath(one.name, source) if source.is_dir() else one.name, one) for one in items]
+            files += [(os.path.relpath(item.name, source) if source.is_dir() else item.name, item) for item in items]
             continue
         try:
             with common.progress("compiling", None) as advance:
@@ -117,7 +114,7 @@ def engine_of(options: ReadOptions) -> tuple[Engine, str]:
             "no LLVM on this machine can run -Oz. Sizes are those after -O2 with functions marked minsize, which are "
             "close to those of -Oz. For -Oz, type: apt-get install libllvm19"
         )
-        return EmbeddedEngine(**limits), _NEAR
+        return EmbeddedEngine(**limits), _FALLBACK_LEVEL
 
 
 def sizes_table(
@@ -126,8 +123,10 @@ def sizes_table(
     files: Sequence[tuple[str, str | Input]],
     options: ReadOptions,
     failures: common.Failures,
+    *,
+    by_file: bool,
 ) -> dict[str, Any]:
-    """Rows: bytes of every linked function before any pass and after those of a level; and counts of all.
+    """Rows: bytes of every linked function or of each file's, before any pass and after a level's; the largest first.
 
     ``total``: bytes of all functions, those without a row included; ``gone``: functions without code after the passes;
     ``copies``: merged by a linker; ``devices``: files of device code, which are left out.
@@ -138,84 +137,72 @@ def sizes_table(
     from mirenc.llvm.passes.size_after_passes import CODEGEN
     from mirenc.tools.suggest import read_code
 
-    def compiled(file: tuple[str, str | Input]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:
+    def measure_file(file: tuple[str, str | Input]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:
         code = read_code(file[1], options=options)
         linkages = linkages_of(code.module)
         runs = () if _DEVICE.search(code.module.text) else (("", 0), (level(level_run), CODEGEN))
-        return file[0], code, linkages, [_sizes(engine, code.ir, file[0], *each, linkages) for each in runs]
+        return file[0], code, linkages, [_sizes(engine, code.ir, file[0], *run, linkages) for run in runs]
 
     rows: list[dict[str, Any]] = []
-    remarks, total, count, devices = [], 0, 0, 0
-    first, linker = Linker(), Linker()
-    for shown, code, linkages, sizes in failures.results("compiling", files, compiled, itemgetter(0)):
+    remarks, total, gone, devices = [], 0, 0, 0
+    linker_before, linker_after = Linker(), Linker()
+    for file_name, code, linkages, sizes in failures.results("compiling", files, measure_file, itemgetter(0)):
         if not sizes:
             devices += 1
             continue
-        before, after = sizes
-        remarks += [f"{shown}: {remark}" for remark in code.remarks]
-        counted = first.add(linkages, before)
-        total, count = total + sum(before[symbol] for symbol in counted), count + len(counted)
-        called = {object_name(region.symbol): region.name for region in regions_of(code.module, "function").regions}
-        for symbol in linker.add(linkages, after):
-            names = {"name": called.get(symbol, symbol), "symbol": symbol, "file": shown}
-            rows.append({**names, "before": before.get(symbol, 0), "bytes": after[symbol]})
+        sizes_before, sizes_after = sizes
+        remarks += [f"{file_name}: {remark}" for remark in code.remarks]
+        linked_symbols = linker_before.add(linkages, sizes_before)
+        whole, symbols = sum(sizes_before[symbol] for symbol in linked_symbols), linker_after.add(linkages, sizes_after)
+        total += whole
+        gone += len(linked_symbols) - sum(sizes_before.get(symbol, 0) > 0 for symbol in symbols)
+        titles = {object_name(region.symbol): region.name for region in regions_of(code.module, "function").regions}
+        if by_file:  # one row, which has no symbol
+            titles, sizes_before = {"": file_name}, {"": whole}
+            symbols, sizes_after = [""], {"": sum(sizes_after[symbol] for symbol in symbols)}
+        for symbol in symbols:
+            names = {"name": titles.get(symbol, symbol), "symbol": symbol, "file": file_name}
+            rows.append({**names, "before": sizes_before.get(symbol, 0), "bytes": sizes_after[symbol]})
     if remarks:
-        more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
-        common.warn(f"{remarks[0]}{more}")
-    return {
-        "rows": rows,
-        "total": {"before": total, "bytes": sum(row["bytes"] for row in rows)},
-        "gone": count - sum(row["before"] > 0 for row in rows),
-        "copies": linker.copies,
-        "devices": devices,
-    }
+        more_text = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
+        common.warn(f"{remarks[0]}{more_text}")
+    rows.sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+    sums = {"before": total, "bytes": sum(row["bytes"] for row in rows)}
+    return {"rows": rows, "total": sums, "gone": gone, "copies": linker_after.copies, "devices": devices}
 
 
-def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, own: Collection[str]) -> dict[str, int]:
-    """Bytes of each function in the object that a pass list gives, by symbol; of aliases the one in ``own`` counts."""
+def _sizes(engine: Engine, ir: bytes, name: str, pipeline: str, codegen: int, defs: Collection[str]) -> dict[str, int]:
+    """Bytes of each function in the object that a pass list gives, by symbol; of aliases, the one that ``defs`` has."""
     from mirenc.llvm.passes.object_file import elf_functions, is_elf
 
     try:
         object_file = engine.compile(ir, pipeline, codegen=codegen)
     except MirencError as error:
-        raise PassError(f"{shown}: {error}") from None
+        raise PassError(f"{name}: {error}") from None
     if not is_elf(object_file):
-        raise PassError(
-            f"{shown}: sizes of functions are read from ELF objects. Compile for another target: "
-            "--cflags=--target=x86_64-linux-gnu"
-        )
+        problem = f"{name}: sizes of functions are read from ELF objects"
+        raise PassError(f"{problem}. Compile for another target: --cflags=--target=x86_64-linux-gnu")
     symbol_at: dict[tuple[int, int], Symbol] = {}
-    for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in own):
+    for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in defs):
         symbol_at.setdefault(symbol.place, symbol)
     return {symbol.name: symbol.size for symbol in symbol_at.values() if symbol.size}
 
 
-def rows_by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of files, from those of their functions."""
-    files: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        name = row["file"]
-        file = files.setdefault(name, {"name": name, "symbol": "", "file": name, "before": 0, "bytes": 0})
-        file["before"] += row["before"]
-        file["bytes"] += row["bytes"]
-    return list(files.values())
-
-
 def _print_table(title: str, level_run: str, table: dict[str, Any]) -> None:
     notes = ["as nm -S counts them, inlined code included"]
-    if gone := table["gone"]:
-        notes.append(f"{gone} function{'s' * (gone != 1)} without a row: inlined everywhere, or not used")
+    if gone_count := table["gone"]:
+        notes.append(f"{gone_count} function{'s' * (gone_count != 1)} without a row: inlined everywhere, or not used")
     if copies := table["copies"]:
         notes.append(f"{copies} {'copy' if copies == 1 else 'copies'} of functions that a linker keeps once")
     if devices := table["devices"]:
         notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
     rows, total = table["rows"], table["total"]
-    shown = [*rows[:_SHOWN]]
-    if rest := rows[_SHOWN:]:
-        sums = {key: sum(row[key] for row in rest) for key in ("before", "bytes")}
-        shown.append({"name": f"and {len(rest)} more", "file": "", **sums})
+    shown_rows = [*rows[:_MAX_ROWS]]
+    if hidden_rows := rows[_MAX_ROWS:]:
+        sums = {key: sum(row[key] for row in hidden_rows) for key in ("before", "bytes")}
+        shown_rows.append({"name": f"and {len(hidden_rows)} more", "file": "", **sums})
     cells = []
-    for row in [*shown, {"name": "all", "file": "", **total}]:
+    for row in [*shown_rows, {"name": "all", "file": "", **total}]:
         share = f"{100 * row['bytes'] / max(total['bytes'], 1):.1f} %"
         cells.append([str(row["before"]), str(row["bytes"]), share, row["name"], row["file"]])
     typer.echo(title)

@@ -79,27 +79,27 @@ def suggest(
     from mirenc.tools.suggest import TASK, fixed_lists, read_code, try_lists
 
     task = get_task(TASK)
-    trained = TaskHead.load(ready_heads(task)[""] if head is None else head, task)
-    lists = fixed_lists(trained, count)
-    pipelines = [one.pipeline for one in lists]
+    task_head = TaskHead.load(ready_heads(task)[""] if head is None else head, task)
+    lists = fixed_lists(task_head, count)
+    pipelines = [row.pipeline for row in lists]
     with contextlib.ExitStack() as stack:
-        engine, outcome, inlining, version = None, None, None, trained.llvm
+        engine, outcome, inlining, version = None, None, None, task_head.llvm
         if attempt:
             limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
             try:
-                engine = find_engine(pipelines, prefer=trained.llvm, **limits)
+                engine = find_engine(pipelines, prefer=task_head.llvm, **limits)
             except ToolchainError as error:
-                without = f"mirenc suggest {shlex.quote(file)}"
-                raise ToolchainError(f"{error}. To print the lists without running them, type: {without}") from None
+                command = f"mirenc suggest {shlex.quote(file)}"
+                raise ToolchainError(f"{error}. To print the lists without running them, type: {command}") from None
             version = stack.enter_context(engine).version
         code = read_code(file, function=function, options=options, version=version or None)
         for remark in code.remarks:
             common.warn(f"{code.name}: {remark}")
         if engine is not None:
-            if trained.llvm and major_of(trained.llvm) != major_of(version):
+            if task_head.llvm and major_of(task_head.llvm) != major_of(version):
                 common.warn(
-                    f"the lists were found with LLVM {trained.llvm} and run in LLVM {version}. "
-                    f"Type: apt-get install libllvm{major_of(trained.llvm)}"
+                    f"the lists were found with LLVM {task_head.llvm} and run in LLVM {version}. "
+                    f"Type: apt-get install libllvm{major_of(task_head.llvm)}"
                 )
             with common.progress("compiling", None):
                 outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
@@ -118,12 +118,12 @@ def suggest(
         return
     place = f"{code.name}: {code.symbol}" if code.symbol else code.name
     typer.echo(f"{place}: {len(lists)} pass lists, the same for all code: found by training, or often tried by people")
-    first = [f"  first: {code.preparation()}"] if code.compiled_by else []
+    first_lines = [f"  first: {code.preparation()}"] if code.compiled_by else []
     if outcome is not None:
-        lines = [*_result(code, lists, outcome, first), *_decisions(inlining), f"{CHECKED}: run its tests"]
+        lines = [*_result_lines(code, lists, outcome, first_lines), *_decisions(inlining), f"{CHECKED}: run its tests"]
     else:
-        each = ((f"{number:3}. {one.origin}", one) for number, one in enumerate(lists, 1))
-        lines = first + [line for title, one in each for line in (title, f"     {code.command(one.pipeline)}")]
+        entries = ((f"{number:3}. {row.origin}", row) for number, row in enumerate(lists, 1))
+        lines = first_lines + [line for title, row in entries for line in (title, f"     {code.command(row.pipeline)}")]
     for line in lines:
         typer.echo(line)
 
@@ -142,18 +142,18 @@ def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlining: Inlining | None) -> dict[str, Any]:
     from mirenc.llvm.passes.size_after_passes import CHECKED
 
-    listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
+    rows = [{"pipeline": row.pipeline, "origin": row.origin, "command": code.command(row.pipeline)} for row in lists]
     line: dict[str, Any] = {
         "input": code.name,
         "function": code.symbol or None,
         "remarks": list(code.remarks),
         "prepare": code.preparation() or None,
-        "lists": listed,
+        "lists": rows,
     }
     if outcome is None:
         return line
-    for one, result in zip(line["lists"], outcome.tried, strict=True):
-        one |= {"bytes": result.loaded_bytes, "problem": result.problem or None}
+    for row, result in zip(line["lists"], outcome.tried, strict=True):
+        row |= {"bytes": result.loaded_bytes, "problem": result.problem or None}
     if inlining is not None:
         line["inlined"] = [{**call._asdict(), "inline": inline} for call, inline in inlining.decisions]
         line |= {"inlined_best": inlining.after.loaded_bytes, "inlining_compilations": len(inlining.history) - 1}
@@ -169,11 +169,9 @@ def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlin
     }
 
 
-def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: list[str]) -> list[str]:
-    lines = [
-        f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass",
-        f"  {outcome.oz.loaded_bytes:9,} by -Oz",
-    ]
+def _result_lines(code: Code, lists: Sequence[FixedList], outcome: Outcome, first_lines: list[str]) -> list[str]:
+    lines = [f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass"]
+    lines.append(f"  {outcome.oz.loaded_bytes:9,} by -Oz")
     for number, (candidate, result) in enumerate(zip(lists, outcome.tried, strict=True), 1):
         size = f"{result.loaded_bytes:9,}" if result.loaded_bytes is not None else f"   failed ({result.problem})"
         lines.append(f"  {size} by list {number} ({candidate.origin})")
@@ -182,17 +180,17 @@ def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: lis
     if outcome.best < 0:
         return [*lines, f"Nothing was smaller than -Oz ({outcome.oz.loaded_bytes:,} bytes), by {outcome.engine}"]
     line = f"best: list {outcome.best + 1}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}"
-    return [*lines, line, *first, f"  {code.command(outcome.winner.pipeline)}"]
+    return [*lines, line, *first_lines, f"  {code.command(outcome.winner.pipeline)}"]
 
 
 def _decisions(inlining: Inlining | None) -> list[str]:
     if inlining is None:
         return []
-    before, after, builds = inlining.before.loaded_bytes, inlining.after.loaded_bytes, len(inlining.history) - 1
+    old, new, builds = inlining.before.loaded_bytes, inlining.after.loaded_bytes, len(inlining.history) - 1
     if not inlining.decisions:
         return [f"inlining: {builds} compilations with other decisions found nothing smaller"]
-    share = 100 * inlining.saved / before
-    lines = [f"inlining: {after:,} bytes, {inlining.saved:,} less ({share:.1f} %), in {builds} compilations"]
+    share = 100 * inlining.saved / old
+    lines = [f"inlining: {new:,} bytes, {inlining.saved:,} less ({share:.1f} %), in {builds} compilations"]
     for call, inline in inlining.decisions:
         lines.append(f"  {'inline' if inline else 'keep'} call {call.number + 1} of {call.callee} in {call.caller}")
     return lines

@@ -14,7 +14,7 @@ from mirenc.base.shown import printable, shorten_all
 if TYPE_CHECKING:
     from rich.table import Table
 
-_LEAST = 8  # cells that a shortened column keeps
+_MINIMUM = 8  # cells that a shortened column keeps
 
 
 def terminal_width() -> int | None:
@@ -22,26 +22,26 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def print_rows(rows: Sequence[Sequence[str]], align: str, head: Sequence[str] = ()) -> None:
-    """Print rows in columns below a head. ``align`` has a character for each: ``<`` for text, ``>`` for numbers.
+def print_rows(rows: Sequence[Sequence[str]], align: str, header: Sequence[str] = ()) -> None:
+    """Print rows in columns below a header. ``align`` has a character for each: ``<`` for text, ``>`` for numbers.
 
-    Columns that are empty but for the head are left out. On a terminal the widest columns of text are shortened until
-    a line fits.
+    Columns that are empty except for the header are left out. On a terminal, the widest columns of text are shortened
+    until a line fits.
     """
     from rich.cells import cell_len
 
-    filled = [number for number, column in enumerate(zip(*rows, strict=True)) if any(column)]
-    align = "".join(align[number] for number in filled)
-    cells = [[printable(row[number]) for number in filled] for row in (head, *rows) if row]
+    filled_columns = [number for number, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    align = "".join(align[number] for number in filled_columns)
+    cells = [[printable(row[number]) for number in filled_columns] for row in (header, *rows) if row]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     if (width := terminal_width()) is not None:
-        text = [size for size, side in zip(widths, align, strict=True) if side == "<"]
-        room = width - sum(widths) + sum(text) - 2 * (len(widths) - 1)
-        longest = max(text, default=0)
-        most = next((n for n in range(longest, _LEAST, -1) if sum(min(n, size) for size in text) <= room), _LEAST)
-        widths = [min(most, size) if side == "<" else size for size, side in zip(widths, align, strict=True)]
-        short = [shorten_all(column, size) for column, size in zip(zip(*cells, strict=True), widths, strict=True)]
-        cells = [[names[cell] for cell, names in zip(row, short, strict=True)] for row in cells]
+        sizes = [size for size, side in zip(widths, align, strict=True) if side == "<"]
+        room = width - sum(widths) + sum(sizes) - 2 * (len(widths) - 1)
+        longest = max(sizes, default=0)
+        limit = next((n for n in range(longest, _MINIMUM, -1) if sum(min(n, size) for size in sizes) <= room), _MINIMUM)
+        widths = [min(limit, size) if side == "<" else size for size, side in zip(widths, align, strict=True)]
+        short_names = [shorten_all(column, size) for column, size in zip(zip(*cells, strict=True), widths, strict=True)]
+        cells = [[names[cell] for cell, names in zip(row, short_names, strict=True)] for row in cells]
     for row in cells:
         line = ""
         for cell, size, side in zip(row, widths, align, strict=True):
@@ -57,5 +57,5 @@ def print_table(table: Table, width: int = 160) -> None:
 
     console = Console()
     width = terminal_width() or width
-    least = Measurement.get(console, console.options.update(width=10_000), table).minimum
-    Console(width=max(width, least)).print(table)
+    min_width = Measurement.get(console, console.options.update(width=10_000), table).minimum
+    Console(width=max(width, min_width)).print(table)

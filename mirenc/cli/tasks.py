@@ -33,8 +33,8 @@ def tasks(as_json: common.JSON = False) -> None:
         lines: dict[str, Any] = {"labels": _SOURCES.get(row.labels_from, "a table of its own")}
         if row.variants != ("",):
             lines["variants"] = ", ".join(filter(None, row.variants))
-        ready = ", ".join(variant or "yes" for variant in row.ready)
-        lines["ships a head"] = ready or f"no: mirenc fit {row.name} -o FOLDER"
+        head_names = ", ".join(variant or "yes" for variant in row.ready)
+        lines["ships a head"] = head_names or f"no: mirenc fit {row.name} -o FOLDER"
         typer.echo(f"{row.name}: {row.title}")
         for title, text in lines.items():
             typer.echo(f"  {title:13} {text}")

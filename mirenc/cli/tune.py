@@ -63,8 +63,8 @@ def tune(
     mirenc tune pass_list --build 'clang -O2 loop.c -o loop' --run ./loop -o faster --budget 5
     """
     if task == "passes":
-        smaller = f". To make code smaller, type: mirenc suggest {sources[0]} --try" if sources and not build else ""
-        raise TaskError(f"tune has no task 'passes'. To make a program faster, type: mirenc tune {_PASS_LIST}{smaller}")
+        advice = f". To make code smaller, type: mirenc suggest {sources[0]} --try" if sources and not build else ""
+        raise TaskError(f"tune has no task 'passes'. To make a program faster, type: mirenc tune {_PASS_LIST}{advice}")
     if task not in _TASKS:
         raise TaskError(f"cannot tune {task!r}; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
     for name, value in (("--build", build), ("--run", run), ("--output", output)):
@@ -89,7 +89,7 @@ def tune(
             except TimeUpError:
                 raise too_late(plan.minutes, "the search for a compiler") from None
             remaining = tuning.find()
-            case, share = tuning.case, min(1.0, sum(one.share for one in tuning.directives))
+            case, share = tuning.case, min(1.0, sum(directive.share for directive in tuning.directives))
             common.say(
                 f"a run takes {tuning.seconds:.2f} s. Settings are tried on {len(tuning.directives)} {case.places_are} "
                 f"that do {100 * share:.0f} % of {case.work_is}; {remaining} of these are still to be tried"

@@ -70,9 +70,8 @@ class Feature:
         if self.allowed or self.least is not None:
             allowed = self.help or ", ".join(map(str, self.allowed)) or f"{self.least} or more"
             raise TaskError(f"context feature {self.name!r} is {found!r}; allowed: {allowed}")
-        raise TaskError(
-            f"context feature {self.name!r} is {found!r}; it must be a finite number, as in {self.name}=128"
-        )
+        problem = f"context feature {self.name!r} is {found!r}; it must be a finite number"
+        raise TaskError(f"{problem}, as in {self.name}=128")
 
 
 class Context:

@@ -11,18 +11,20 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mirenc.base.arrays import Float32, Float64
 from mirenc.base.errors import HeadError, TaskError
+from mirenc.base.shown import short_repr
 from mirenc.decide.estimators.linear import RidgeRegressor
 from mirenc.decide.estimators.logistic import LogisticHead
 from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
 from mirenc.decide.features.find_function import find_function
 from mirenc.decide.reach import Reach
+from mirenc.decide.registry import list_tasks
 from mirenc.encoder import Encoder, load
 from mirenc.llvm import Region
 from mirenc.llvm.analysis.detect_level import LEVEL_WORDS
 from mirenc.llvm.inputs.input import Input, IRInput, resolve_input
 from mirenc.llvm.passes.optimise import Form
 
-_EXTRA = "custom"  # key of what head.json says beside the head
+CUSTOM = "custom"  # key of what head.json says beside the head
 _NO_CONTEXT = np.zeros(0)
 _LEAST_GROUPS = 5  # an interval over fewer says little: two groups that both do well by chance are no rare thing
 
@@ -113,6 +115,8 @@ class CustomHead:
     reach: Reach
     encoder: Encoder | None = None
 
+    __repr__ = short_repr
+
     def predict(self, ir: IRInput | Input, *, function: str | None = None) -> list[CustomAnswer]:
         """An answer for each function of a file, for the one of that name, or for the file if files were labelled.
 
@@ -162,17 +166,17 @@ class CustomHead:
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the head to a folder, without pickle, for `load` and ``mirenc predict``."""
-        return save_head(self.head, folder, extra={_EXTRA: self.facts.model_dump()}, arrays=self.reach.arrays())
+        return save_head(self.head, folder, extra={CUSTOM: self.facts.model_dump()}, arrays=self.reach.arrays())
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, encoder: Encoder | None = None) -> Self:
         """Read what `save` wrote. Raises HeadError: no such head, a damaged one, or one of a task."""
         head, extra, arrays = load_head_and_arrays(folder)
-        if _EXTRA not in extra:
-            task = extra.get("task", "TASK")
+        if CUSTOM not in extra:
+            task = extra["task"] if extra.get("task") in list_tasks() else "--task-file FILE.py"
             raise HeadError(f"{folder}: is a head of a task. Type: mirenc predict {task} INPUT --head {folder}")
         try:
-            facts = CustomFacts.model_validate(extra[_EXTRA])
+            facts = CustomFacts.model_validate(extra[CUSTOM])
         except ValidationError as error:
             first = error.errors()[0]
             detail = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -14,7 +14,7 @@ from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import TaskError
 from mirenc.base.progress import progress as progress_bar
 from mirenc.decide.features.feature_matrix import HEAD_ROWS, Features, build_features
-from mirenc.decide.metrics import SLOWDOWN, geometric_mean, group_interval
+from mirenc.decide.metrics import SLOWDOWN, geometric_mean, group_interval, share_saved
 from mirenc.decide.prediction import Evidence, Record, Worth
 from mirenc.decide.protocols import Fold, cut
 from mirenc.decide.reach import Reach
@@ -182,13 +182,8 @@ def _number_evidence(
     def square_error(predicted: Float64) -> Float64:
         return np.asarray(((predicted - truth) ** 2).reshape(len(data), -1).mean(axis=1))
 
-    errors = square_error(answers)
-
     def gain(predicted: Float64) -> Worth:
-        rival_errors = square_error(predicted)
-        scale = float(rival_errors.mean()) or 1.0
-        low, high = group_interval(rival_errors - errors, data.group)
-        return (1 - float(errors.mean()) / scale, low / scale, high / scale)
+        return share_saved(square_error(answers), square_error(predicted), data.group)
 
     error = max(float(np.percentile(np.abs(answers - truth), 80)), 1e-12)
     return Evidence(STATIC_TITLES[rival], gain(mean), error, no_code=gain(mean if no_code is None else no_code))

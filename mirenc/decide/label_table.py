@@ -11,14 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.base.arrays import Float32, Float64
-from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, did_you_mean, needs
+from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, did_you_mean, needs, unknown
 from mirenc.base.progress import progress as progress_bar
+from mirenc.base.shown import short_repr
 from mirenc.decide.features.find_function import find_function, find_function_at
 from mirenc.decide.features.opcode_histogram import opcode_histogram
 from mirenc.encoder import Embedding, Encoder, Level
@@ -76,6 +77,14 @@ class LabelledCode:
     form: Form
     group_by: str
     left_out: list[str]  # why rows of the table are not among the n
+
+    __repr__ = short_repr
+
+    @property
+    def shared(self) -> int:
+        """How many of the n have the same statements as one of another group, on which their head is trained."""
+        groups = Counter(text for text, _ in set(zip(self.texts, self.groups.tolist(), strict=True)))
+        return sum(groups[text] > 1 for text in self.texts)
 
 
 def read_labels(table: Table, *, label: str = "label", group: str | None = None) -> LabelTable:
@@ -174,6 +183,9 @@ def _records(path: Path) -> list[dict[str, Any]]:
         with open(path, newline="", encoding="utf-8-sig") as stream:
             separator = "\t" if path.suffix == ".tsv" else ","
             reader, records = csv.DictReader(stream, delimiter=separator), []
+            named = Counter(column.strip() for column in reader.fieldnames or () if column.strip())
+            if twice := [column for column, count in named.items() if count > 1]:
+                raise ConfigError(f"{path}: {named[twice[0]]} columns are called {twice[0]!r}. Give each its own name")
             for record in reader:
                 if extra_cells := record.get(None):  # the cells beyond the last column
                     columns = len(reader.fieldnames or ())
@@ -233,6 +245,8 @@ def embed_labels(
     or distinct labels are left.
     """
     kind = kind or kind_of_labels(row.label for row in table.rows)
+    if kind not in get_args(Kind):
+        raise ConfigError(unknown("kind of labels", kind, get_args(Kind)))
     form = form or encoder.form("features", table.level)
     left_out, rows_of = list(table.left_out), dict[str, list[_Row]]()
     integers = {row.label: _whole_number(row.label) for row in table.rows if kind == "classes"}
@@ -291,13 +305,6 @@ def embed_labels(
     return code, kind
 
 
-def _region_row(row: _Row, embedding: Embedding, file: str) -> int:
-    """Row of the embedding that a row of the table is about. Raises TaskError: no such function."""
-    if row.function:
-        return find_function(embedding.regions, row.function, file)
-    return find_function_at(embedding.regions, int(row.line), file)
-
-
 def _real_path(source: Input) -> str:
     return os.path.realpath(str(source.value))
 
@@ -314,8 +321,10 @@ def _entries_in(module: IRModule, embedding: Embedding, rows: list[_Row], left_o
     for row in rows:
         place = 0
         try:
-            if embedding.level == "function":
-                place = _region_row(row, embedding, module.name)
+            if embedding.level == "function" and row.function:
+                place = find_function(embedding.regions, row.function, module.name)
+            elif embedding.level == "function":
+                place = find_function_at(embedding.regions, int(row.line), module.name)
         except TaskError as error:
             left_out.append(f"{row.where}: {error}")
             continue

@@ -17,11 +17,12 @@ from sklearn.pipeline import make_pipeline
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import TaskError
 from mirenc.base.progress import progress as progress_bar
+from mirenc.base.shown import short_repr
 from mirenc.decide.custom_head import CustomFacts, CustomHead, HeldOut, scaled
 from mirenc.decide.estimators.linear import RidgeRegressor
 from mirenc.decide.estimators.logistic import LogisticHead
 from mirenc.decide.label_table import Kind, LabelledCode, Table, embed_labels, read_labels
-from mirenc.decide.metrics import group_interval, number_figures
+from mirenc.decide.metrics import balanced_gain, group_interval, number_figures, share_saved
 from mirenc.decide.protocols import cut
 from mirenc.decide.reach import Reach
 from mirenc.encoder import Encoder, load
@@ -55,6 +56,8 @@ class LabelReport:
     fold: Int64
     answers: dict[str, NDArray[Any]]
     figures: dict[str, dict[str, Any]]
+
+    __repr__ = short_repr
 
     @property
     def confusion(self) -> Int64:
@@ -120,13 +123,12 @@ def fit_labels(
     target = np.log1p(code.labels) if logarithm else code.labels
     codes = np.unique(target, return_inverse=True)[1] if kind == "classes" else np.zeros(len(target), dtype=np.int64)
     folds = list(cut(code.groups, codes, FOLDS, 0))
-    for training, test in folds:
+    fold = np.zeros(len(target), dtype=np.int64)
+    for number, (training, test) in enumerate(folds):
+        fold[test] = number
         if len(np.unique(target[training])) < 2:
             problem = f"without group '{code.groups[test][0]}' all labels are '{code.labels[training][0]}'"
             raise TaskError(f"{problem}: nothing to learn when it is held out. Label more code, of more groups")
-    fold = np.zeros(len(target), dtype=np.int64)
-    for number, (_, test) in enumerate(folds):
-        fold[test] = number
     rows = _rows(code, kind)
     answers = {name: np.empty_like(target) for name in rows}
     probabilities = np.zeros(len(target))  # of the embedding's answers
@@ -139,20 +141,15 @@ def fit_labels(
                     probabilities[test] = fitted.predict_proba(features[test]).max(axis=1)
                 advance(note=name)
         features, estimator, grid = rows[EMBEDDING]
-        all_rows = np.arange(len(target))
-        head = fit_best_penalty(estimator, grid, features, target, code.groups, all_rows).best_estimator_
+        head = fit_best_penalty(estimator, grid, features, target, code.groups, np.arange(len(target))).best_estimator_
     baseline = next(iter(rows))
     row_figures = _class_figures if kind == "classes" else _number_figures
-    losses = {name: _loss(kind, target, predicted) for name, predicted in answers.items()}
+    gains = {name: _gain(kind, target, answers[EMBEDDING], other, code.groups) for name, other in answers.items()}
+    miss = np.zeros(1) if kind == "classes" else np.abs(np.subtract(answers[EMBEDDING], target))
     if logarithm:
         answers = {name: np.expm1(predicted) for name, predicted in answers.items()}
-    figures = {name: row_figures(code, predicted) for name, predicted in answers.items()}
-    for name, loss in losses.items():
-        scale = 1.0 if kind == "classes" else float(loss.mean()) or 1.0
-        gains = (loss - losses[EMBEDDING]) / scale
-        figures[name]["gain"] = (float(gains.mean()), *group_interval(gains, code.groups))
+    figures = {name: row_figures(code, predicted) | {"gain": gains[name]} for name, predicted in answers.items()}
     reach = Reach.of(scaled(head, features), 0, code.groups)
-    hits = answers[EMBEDDING] == code.labels
     sizes = np.rint(np.expm1(code.histogram[:, -1].astype(np.float64)))
     facts = CustomFacts(
         label=label,
@@ -165,8 +162,8 @@ def fit_labels(
         baseline=baseline,
         gain=figures[baseline]["gain"],
         logarithm=logarithm,
-        error=0.0 if kind == "classes" else max(float(np.percentile(losses[EMBEDDING], 80)), 1e-12),
-        records=_records(probabilities, hits) if kind == "classes" else [],
+        error=0.0 if kind == "classes" else max(float(np.percentile(miss, 80)), 1e-12),
+        records=_records(probabilities, answers[EMBEDDING] == code.labels) if kind == "classes" else [],
         built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARITY * len(code.built))),
         instructions=(int(sizes.min()), int(sizes.max())),
         smallest_label=None if kind == "classes" else _rare_extreme(code.labels, code.labels.min()),
@@ -227,12 +224,13 @@ def _log_likelihood(estimator: Any, features: Any, labels: NDArray[Any]) -> floa
     return float(np.log(np.maximum(right_probability, 1e-3)).mean())
 
 
-def _loss(kind: Kind, target: NDArray[Any], predicted: NDArray[Any]) -> Float64:
-    """(n,) what an answer costs: its absolute error; of classes, a miss, so that the mean is 1 - balanced accuracy."""
+def _gain(
+    kind: Kind, target: NDArray[Any], answers: NDArray[Any], other: NDArray[Any], groups: NDArray[Any]
+) -> tuple[float, float, float]:
+    """What ``answers`` are better by than ``other``, with its interval (`LabelReport.figures`)."""
     if kind == "numbers":
-        return np.abs(predicted - target)
-    _, row, count = np.unique(target, return_inverse=True, return_counts=True)
-    return (predicted != target) * len(target) / (len(count) * count[row])
+        return share_saved(np.abs(answers - target), np.abs(other - target), groups)
+    return balanced_gain((answers == target).astype(np.float64), (other == target).astype(np.float64), target, groups)
 
 
 def _class_figures(code: LabelledCode, predicted: NDArray[Any]) -> dict[str, Any]:

@@ -80,12 +80,10 @@ class TaskSummary:
 
 def describe_tasks() -> list[TaskSummary]:
     """A row for each shipped task, by name."""
-    rows = []
-    for name in list_tasks():
-        task = get_task(name)
-        summary = (task.title, task.labels_from, task.context.features, task.variants)
-        rows.append(TaskSummary(name, *summary, ready=tuple(ready_heads(task))))
-    return rows
+    return [
+        TaskSummary(name, task.title, task.labels_from, task.context.features, task.variants, tuple(ready_heads(task)))
+        for name, task in ((name, get_task(name)) for name in list_tasks())
+    ]
 
 
 def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:

@@ -70,9 +70,8 @@ class Space:
         settings = tuple(itertools.product(*knobs.values()))
         default_setting = tuple(default.get(knob, "") for knob in knobs)
         if default_setting not in settings or set(default) != set(knobs):
-            raise TaskError(
-                f"default {dict(default)} is not a setting of {', '.join(knobs)}. Give each knob one of its values"
-            )
+            problem = f"default {dict(default)} is not a setting of {', '.join(knobs)}"
+            raise TaskError(f"{problem}. Give each knob one of its values")
         return cls(tuple(knobs), settings, settings.index(default_setting), missing)
 
     def __len__(self) -> int:

@@ -107,8 +107,7 @@ class CostTarget(Target):
 
     def shape(self, features: Features, rows: Int64) -> DataShape:
         options = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
-        options |= {"ahead": features.settings is not None, "all_known": len(features.question_settings or "1") == 1}
-        return self._shape(features, rows, **options)
+        return self._shape(features, rows, ahead=features.settings is not None, **options)
 
     def _settings(self, features: Features, rows: Int64) -> Settings:
         return (features.settings or self.settings).take(rows)

@@ -66,6 +66,12 @@ class Task:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(name={self.name!r}, title={self.title!r})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"context": self.context.names}  # functions of a context may have no name to pickle
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, context=self.context.beginning(state["context"]))
+
     def __init_subclass__(cls) -> None:
         if isinstance(cls.context, Context):  # else `mirenc.decide.registry` refuses the task
             cls.context = cls.context.named(getattr(cls, "name", ""))

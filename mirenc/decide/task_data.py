@@ -299,10 +299,8 @@ def _measured(costs: Costs, space: Space, where: str, quantity: str) -> Bool:
             raise TaskError(f"{where} has a {quantity} of setting {misfits[0]!r}; the space has 0 to {count - 1}")
     elif len(costs) != count:
         names = ", ".join(space.names[:_NAMES_SHOWN]) + (" ..." if count > _NAMES_SHOWN else "")
-        raise TaskError(
-            f"{where} has {len(costs)} {quantity}s; its space has {count} settings: {names}. "
-            "Give one for each, NaN where it was not measured"
-        )
+        problem = f"{where} has {len(costs)} {quantity}s; its space has {count} settings: {names}"
+        raise TaskError(f"{problem}. Give one for each, NaN where it was not measured")
     measured = np.zeros(count, dtype=bool)
     for index, cost in zip(costs if isinstance(costs, Mapping) else range(count), _values(costs), strict=True):
         if not isinstance(cost, Real) or cost <= 0 or math.isinf(cost):

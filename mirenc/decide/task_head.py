@@ -307,24 +307,23 @@ class TaskHead:
             shipped = sorted(path.name.replace(".all", "") for path in READY.iterdir())
             raise HeadError(f"{folder}: no such folder, and no shipped head; available: {', '.join(shipped)}")
         head, extra, arrays = load_head_and_arrays(folder)
+        if "custom" in extra:
+            raise HeadError(f"{folder}: is a head of labels, not of a task. Type: mirenc predict {folder} INPUT")
         try:  # as JSON, where lists are tuples and text is no number
             description = _Description.model_validate_json(json.dumps(extra), strict=True)
         except ValidationError as error:
             problems = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
             details = "; ".join(f"{name!r}: {message}" for name, message in problems.items())
-            raise HeadError(
-                f"{folder}: this head belongs to no task, or head.json is damaged ({details}). {_MAKE_ONE}"
-            ) from None
+            problem = f"{folder}: this head belongs to no task, or head.json is damaged ({details})"
+            raise HeadError(f"{problem}. {_MAKE_ONE}") from None
         task = get_task(description.task) if task is None else task
         if task.name != description.task:
             raise HeadError(f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's task")
         task = task.known_to(description.context_names)
         for name, task_names in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if task_names != extra[name]:
-                raise HeadError(
-                    f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
-                    f"{', '.join(task_names)}. Train a head for the task"
-                )
+                mismatch = f"{name} are {', '.join(extra[name])}; those of task {task.name} are {', '.join(task_names)}"
+                raise HeadError(f"{folder}: the head's {mismatch}. Train a head for the task")
         fits = isinstance(head, _KINDS[task.target]) and len(description.labels) == getattr(head, "n_labels_", 0)
         if description.row not in HEAD_ROWS or not fits:
             raise HeadError(f"{folder}: head.json is damaged. {_MAKE_ONE}")
@@ -334,9 +333,8 @@ class TaskHead:
             mismatch = f"the head chooses among {head.n_choices_} settings, but the task has {len(used_space)}"
             raise HeadError(f"{folder}: {mismatch}. Train a head for the task")
         timer = None if description.timer is None else unpack(description.timer, arrays, str(folder))
-        if timer is not None and (
-            not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_
-        ):
+        columns = getattr(timer, "n_features_in_", 0)
+        if timer is not None and (not isinstance(timer, NumberEnsembleHead) or columns != head.n_features_in_):
             raise HeadError(f"{folder}: the part that predicts seconds is damaged. {_MAKE_ONE}")
         return cls(
             head=head,

@@ -18,19 +18,19 @@ _IR = (".ll", ".bc")
 
 
 def in_batches(
-    items: Iterable[Item], size_of: Callable[[Item], int], most: int, count: int | None = None
+    items: Iterable[Item], size_of: Callable[[Item], int], size_limit: int, count: int | None = None
 ) -> Iterator[list[Item]]:
-    """Items in their order, some at a time: of a total size of at most ``most``, or one item; at most ``count``."""
+    """Yield items in order, in batches of at most ``count`` items and ``size_limit`` in total, or one larger item."""
     batch: list[Item] = []
     total = 0
     for item in items:
         size = size_of(item)
-        if batch and total + size > most:
+        if batch and total + size > size_limit:
             yield batch
             batch, total = [], 0
         batch.append(item)
         total += size
-        if total >= most or len(batch) == count:
+        if total >= size_limit or len(batch) == count:
             yield batch
             batch, total = [], 0
     if batch:
@@ -38,7 +38,7 @@ def in_batches(
 
 
 def input_batches(inputs: Iterable[Input], batch_size: int) -> Iterator[list[Input]]:
-    """Inputs in their order, at most ``batch_size`` and 256 KiB at a time, or a larger one by itself."""
+    """Yield inputs in order, in batches of at most ``batch_size`` inputs and 256 KiB, or of one larger input."""
     return in_batches(inputs, _bytes_of, _BATCH_BYTES, batch_size)
 
 

@@ -59,25 +59,25 @@ def fit_map(
         As in `Encoder.embed`.
     """
     check("level", level, _LEVELS)
-    alone = isinstance(inputs, (str, bytes, os.PathLike, IRModule))
-    items = [inputs] if alone else inputs
-    vectors, rows, read = domain_vectors(encoder, items, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
-    different = len(np.unique(np.hstack(list(vectors.values())), axis=0))
-    if different < MIN_ROWS:
-        few = f"{different} different {level}s in {read} files; a map needs at least {MIN_ROWS}, and is good with some"
-        raise ConfigError(f"{few} hundreds. Give more IR of the kind that you search")
+    single_input = isinstance(inputs, (str, bytes, os.PathLike, IRModule))
+    items = [inputs] if single_input else inputs
+    vectors, rows, files = domain_vectors(encoder, items, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
+    row_count = len(np.unique(np.hstack(list(vectors.values())), axis=0))
+    if row_count < MIN_ROWS:
+        msg = f"{row_count} different {level}s in {files} files; a map needs at least {MIN_ROWS}, and is good with some"
+        raise ConfigError(f"{msg} hundreds. Give more IR of the kind that you search")
     if pairs is not None and len(rows) < MIN_ROWS // 2:
-        few = f"{len(rows)} pairs of {level}s at two levels; a map needs at least {MIN_ROWS // 2} (O0/x.ll and O2/x.ll)"
-        raise ConfigError(f"{few}. Give more programs at two levels, or leave out the option --pairs (Python: pairs=)")
+        msg = f"{len(rows)} pairs of {level}s at two levels; a map needs at least {MIN_ROWS // 2} (O0/x.ll and O2/x.ll)"
+        raise ConfigError(f"{msg}. Give more programs at two levels, or leave out the option --pairs (Python: pairs=)")
     mean, matrix = {}, {}
-    for part, of_part in vectors.items():
-        floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(of_part)
-        mean[part], matrix[part] = fit_whitening(of_part, rows, floor=floor)
+    for part, part_vectors in vectors.items():
+        floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(part_vectors)
+        mean[part], matrix[part] = fit_whitening(part_vectors, rows, floor=floor)
         lexical = encoder.files.config.lexical
         if part == "lexical" and lexical is not None:
             # Whitened vectors of width D have about sqrt(D); these keep the length that they were given.
             matrix[part] *= np.float32(lexical.weight / np.sqrt(lexical.width))
-    facts = {"level": level, "files": read, "rows": different, "pairs": len(rows), "hide_names": encoder.hide_names}
+    facts = {"level": level, "files": files, "rows": row_count, "pairs": len(rows), "hide_names": encoder.hide_names}
     return WhiteningMap(encoder.name, encoder.files.digest, mean, matrix, facts)
 
 
@@ -90,7 +90,7 @@ def domain_vectors(
     failed: Callable[[MirencError], None] | None = None,
     progress: bool | Progress = False,
 ) -> tuple[dict[str, Float32], Int64, int]:
-    """What a map is fitted on: vectors (M, D) by part, not whitened; pairs of rows (P, 2); number of files read."""
+    """The data of a map: vectors (M, D) by part, not whitened; pairs of rows (P, 2); and the number of files read."""
     files = list(expand_inputs(inputs, options=encoder.options))
     partners = _file_pairs([file.name for file in files], pairs)
     outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
@@ -98,16 +98,16 @@ def domain_vectors(
     embeddings = [outcome.embedded(failed or empty.add) for outcome in outcomes]
     if empty.empty:
         warnings.warn(empty.line, UnreadableIRWarning, stacklevel=3)
-    read = [embedding for embedding in embeddings if embedding is not None]
+    results = [embedding for embedding in embeddings if embedding is not None]
     vectors = {
-        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(embedding, part) for embedding in read)])
+        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(embedding, part) for embedding in results)])
         for part, width in vector_blocks(encoder.files.config, "search", "both").items()
     }
-    return vectors, _row_pairs(embeddings, partners), len(read)
+    return vectors, _row_pairs(embeddings, partners), len(results)
 
 
 def shrinkage_floor(vectors: Floating) -> float:
-    """How far to shrink the covariance of few vectors towards a sphere, as a share of its mean variance.
+    """The floor that shrinks the covariance of few vectors towards a sphere, as a share of its mean variance.
 
     Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", J. Multivariate Analysis
     88 (2004): the shrunk covariance (1 - s) S + s m I of the least expected error; the floor is s / (1 - s).
@@ -132,15 +132,15 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
     if isinstance(pairs, str):
         check("pairs", pairs, ("levels", "an iterable of pairs of paths"))
         return level_pairs(names)
-    place = {name: number for number, name in enumerate(names)}
+    position = {name: number for number, name in enumerate(names)}
     try:
-        named = [(os.fspath(one), os.fspath(other)) for one, other in pairs]
+        path_pairs = [(os.fspath(first), os.fspath(second)) for first, second in pairs]
     except (TypeError, ValueError) as error:
         raise ConfigError(f"pairs: {error}; allowed: 'levels', or pairs of paths, as in [(ONE, OTHER)]") from None
-    for name in itertools.chain.from_iterable(named):
-        if name not in place:
+    for name in itertools.chain.from_iterable(path_pairs):
+        if name not in position:
             raise ConfigError(f"pairs: {name} is not one of the {len(names)} inputs. Name inputs as they were given")
-    return [(place[one], place[other]) for one, other in named]
+    return [(position[first], position[second]) for first, second in path_pairs]
 
 
 def _row_pairs(embeddings: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> Int64:
@@ -149,6 +149,6 @@ def _row_pairs(embeddings: Sequence[Embedding | None], partners: Sequence[tuple[
     starts = np.cumsum([0, *map(len, regions)]).tolist()
     rows = []
     for pair in partners:
-        first, second = ({region.symbol: row for row, region in enumerate(regions[of], starts[of])} for of in pair)
+        first, second = ({region.symbol: row for row, region in enumerate(regions[i], starts[i])} for i in pair)
         rows += [(row, second[symbol]) for symbol, row in first.items() if symbol in second]
     return np.array(rows, dtype=np.int64).reshape(-1, 2)

@@ -102,7 +102,7 @@ class Embedding:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> "Embedding":
-        """What `to_bytes` wrote; ``name`` is what the file is called now."""
+        """Read what `to_bytes` wrote; ``name`` is the present name of the file."""
         with np.load(io.BytesIO(data)) as arrays:
             meta = json.loads(arrays["meta"].tobytes())
             regions = [Region(*values) for values in meta.pop("regions")]

@@ -92,9 +92,9 @@ class Encoder:
     @property
     def digest(self) -> str:
         """SHA-256 of the model, of a map of one's own, and of hidden names: vectors of one digest can be compared."""
-        more = "" if self.whitening_map is None else f" {self.whitening_map.digest}"
-        more += " names hidden" if self.hide_names else ""
-        return hashlib.sha256(f"{self.files.digest}{more}".encode()).hexdigest() if more else self.files.digest
+        suffix = "" if self.whitening_map is None else f" {self.whitening_map.digest}"
+        suffix += " names hidden" if self.hide_names else ""
+        return hashlib.sha256(f"{self.files.digest}{suffix}".encode()).hexdigest() if suffix else self.files.digest
 
     def digest_in(self, form: Form) -> str:
         """Digest of vectors in a form: `digest` for ``plain``, else of that, the form, and whose passes make it."""
@@ -203,9 +203,8 @@ class Encoder:
         function : str, optional
             Regular expression: only functions in whose name, mangled or demangled, it is found.
         whiten : bool
-            False gives text and graph as the encoders made them, all nearly parallel: a study's wish. A model without
-            a whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by
-            themselves.
+            False gives text and graph as the encoders made them, all nearly parallel: a study's wish. A model without a
+            whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by themselves.
         on_error : str
             Of many inputs: ``raise`` ends with the first that cannot be read; ``skip`` gives it NaN (level module) or
             no rows (other levels), so that results stay in step with inputs, and one warning names them all. An input
@@ -228,8 +227,8 @@ class Encoder:
         """
         check("part", part, PARTS)
         check("on_error", on_error, ("raise", "skip"))
-        alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
-        single = alone and not is_project(ir)
+        single_argument = isinstance(ir, (str, bytes, os.PathLike, IRModule))
+        single_input = single_argument and not is_project(ir)
         options = self._embed_options(level, purpose, form, function, whiten)
         check_jobs(jobs, batch_size)
         vectors: list[Float32] = []
@@ -241,7 +240,7 @@ class Encoder:
                 continue
             error = outcome.error
             assert error is not None
-            if single or (on_error == "raise" and not outcome.is_empty):
+            if single_input or (on_error == "raise" and not outcome.is_empty):
                 raise error
             complaints.append(outcome.complaint(len(vectors)))
             vectors.append(np.full((int(level == "module"), self.width(purpose, part)), np.nan, dtype=np.float32))
@@ -251,9 +250,9 @@ class Encoder:
             problem = f"{len(complaints)} of {len(vectors)} inputs cannot be embedded: {listed(complaints)}"
             advice = "Leave them out" + (", or set on_error='raise' to stop at the first" if on_error == "skip" else "")
             warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=2)
-        if single:
+        if single_input:
             return vectors[0][0] if level == "module" else vectors[0]
-        if level != "module" and not alone:
+        if level != "module" and not single_argument:
             return vectors
         return np.concatenate(vectors) if vectors else np.zeros((0, self.width(purpose, part)), dtype=np.float32)
 
@@ -315,9 +314,9 @@ class Encoder:
         progress: bool | Progress = False,
     ) -> Generator[Outcome, None, None]:
         """Expand the inputs once, put them into batches once, and run these through the pipeline."""
-        several = [inputs] if isinstance(inputs, (str, bytes, os.PathLike, IRModule)) else inputs
-        expanded: Iterable[Input] = expand_inputs(several, options=self.options)
-        expanded = list(expanded) if isinstance(several, Sized) else expanded
+        sources = [inputs] if isinstance(inputs, (str, bytes, os.PathLike, IRModule)) else inputs
+        expanded: Iterable[Input] = expand_inputs(sources, options=self.options)
+        expanded = list(expanded) if isinstance(sources, Sized) else expanded
         total = len(expanded) if isinstance(expanded, list) else None
         with progress_bar("embedding", total, show=progress is True) as advance:
 
@@ -346,15 +345,15 @@ class Encoder:
         Raises ModelError: it takes another model's vectors, or was fitted with names hidden where here they are not.
         """
         if whitening_map.model_digest != self.files.digest:
-            theirs = f"{whitening_map.model} (digest {whitening_map.model_digest[:12]})"
-            other = f"the map takes vectors of {theirs}, not of {self.name} (digest {self.files.digest[:12]})"
-            raise ModelError(f"{other}. Fit one for this model: fit_map(encoder, FOLDER)")
+            map_model = f"{whitening_map.model} (digest {whitening_map.model_digest[:12]})"
+            problem = f"the map takes vectors of {map_model}, not of {self.name} (digest {self.files.digest[:12]})"
+            raise ModelError(f"{problem}. Fit one for this model: fit_map(encoder, FOLDER)")
         hidden = whitening_map.facts.get("hide_names", False)
         if hidden != self.hide_names:
-            other = f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}"
-            raise ModelError(f"{other}. Load the model with hide_names={hidden} (--hide-names), or fit another map")
-        same: Any = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
-        return type(self)(self.files, self.runtime, whitening_map=whitening_map, **same)
+            problem = f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}"
+            raise ModelError(f"{problem}. Load the model with hide_names={hidden} (--hide-names), or fit another map")
+        shared_options: Any = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
+        return type(self)(self.files, self.runtime, whitening_map=whitening_map, **shared_options)
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""

@@ -22,7 +22,7 @@ def difference(vectors: ArrayLike, expected: ArrayLike) -> float:
 
     Shapes: two (D,) or (n, D); 0 for no vectors.
     """
-    actual, reference = (np.asarray(each, dtype=np.float64) for each in (vectors, expected))
+    actual, reference = (np.asarray(array, dtype=np.float64) for array in (vectors, expected))
     length = np.maximum(np.linalg.norm(reference, axis=-1, keepdims=True), np.finfo(np.float64).tiny)
     return float((np.abs(actual - reference) / length).max(initial=0.0))
 
@@ -30,10 +30,10 @@ def difference(vectors: ArrayLike, expected: ArrayLike) -> float:
 def write_golden(folder: Path) -> None:
     """Compute the golden vectors of a model folder and seal it."""
     encoder = load(folder, cache=False)
-    lines = {
-        name: [round(float(one), 6) for one in encoder.embed(text, form="plain")] for name, text in GOLDEN_IR.items()
+    vectors = {
+        name: [round(float(x), 6) for x in encoder.embed(text, form="plain")] for name, text in GOLDEN_IR.items()
     }
-    (folder / "golden.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
+    (folder / "golden.json").write_text(json.dumps(vectors, indent=1) + "\n", encoding="utf-8")
     seal(folder)
 
 
@@ -48,11 +48,11 @@ def check_golden(folder: Path, *, backend: str | None = None) -> float:
         raise ModelError(f"{folder}: golden.json must have vectors of {', '.join(GOLDEN_IR)}. Install the model again")
     worst = 0.0
     for name, expected in golden.items():
-        moved = difference(encoder.embed(GOLDEN_IR[name], form="plain"), expected)
-        if not moved <= TOLERANCE:
+        distance = difference(encoder.embed(GOLDEN_IR[name], form="plain"), expected)
+        if not distance <= TOLERANCE:
             raise ModelError(
-                f"{encoder.name}: the vector of {name!r} differs from the released one by {moved:.2g} "
+                f"{encoder.name}: the vector of {name!r} differs from the released one by {distance:.2g} "
                 f"of its length (allowed {TOLERANCE:.0e}). Install mirenc and llvmlite as released"
             )
-        worst = max(worst, moved)
+        worst = max(worst, distance)
     return worst

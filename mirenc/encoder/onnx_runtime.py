@@ -39,7 +39,7 @@ class OnnxRuntime(NumpyRuntime):
             onnxruntime.InferenceSession(folder / f"{files.name}.{part}.onnx", providers=list(providers))
             for part in ("text", "graph")
         )
-        self._pooled = self.pooled
+        self._pool_graph = self.pooled
 
     def encode_texts(
         self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
@@ -61,8 +61,8 @@ class OnnxRuntime(NumpyRuntime):
         row = sample.node_row
         inputs: dict[str, Any] = {name: getattr(sample, name).astype(np.int64) for name in GRAPH_ARRAYS[1:]}
         inputs |= {"features": features[row], "statements": statements[row]}
-        known = {one.name for one in self._graph_session.get_inputs()}  # a trace drops what the model does not use
-        nodes = self._graph_session.run(["vectors"], {name: inputs[name] for name in known})[0]
+        names = {arg.name for arg in self._graph_session.get_inputs()}  # a trace drops what the model does not use
+        nodes = self._graph_session.run(["vectors"], {name: inputs[name] for name in names})[0]
         return pool.readout(nodes, sizes=self.config.graph.readout == "mean-max-sum")
 
 

@@ -18,10 +18,10 @@ SEARCH_FORM: Form = "O2"
 """Form of vectors that are made to be searched: builds of one source at other levels come to look alike."""
 
 
-def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
-    """Refuse a word that is none of those allowed, with a ConfigError that says which are."""
+def check(subject: str, value: str, allowed: tuple[str, ...]) -> None:
+    """Raise a ConfigError that lists the allowed values if ``value`` is not one of them; ``subject`` names it."""
     if value not in allowed:
-        raise ConfigError(unknown(what, value, allowed))
+        raise ConfigError(unknown(subject, value, allowed))
 
 
 def usual_form(purpose: str, levels: Collection[str]) -> Form:
@@ -55,7 +55,7 @@ class EmbedOptions:
 
 
 def check_jobs(jobs: int | None, batch_size: int) -> None:
-    """Refuse numbers of processes and inputs that are none, with a ConfigError."""
+    """Raise a ConfigError if the number of processes or of inputs in a batch is not positive."""
     if jobs is not None and (type(jobs) is not int or jobs < 1):
         raise ConfigError(f"jobs is {jobs}; allowed: a whole number from 1 up, or None")
     if batch_size < 1:

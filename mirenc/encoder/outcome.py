@@ -7,7 +7,7 @@ from mirenc.base.errors import MirencError, NoFunctionBodyError
 from mirenc.base.shown import short_repr
 from mirenc.encoder.embedding import Embedding
 
-_LISTED = 5  # complaints
+_MAX_LISTED = 5  # complaints
 
 
 class Outcome(NamedTuple):
@@ -45,5 +45,5 @@ class Outcome(NamedTuple):
 
 def listed(complaints: list[str]) -> str:
     """The first of some complaints, and how many more there are."""
-    more = f"; and {len(complaints) - _LISTED} more" if len(complaints) > _LISTED else ""
-    return "; ".join(complaints[:_LISTED]) + more
+    ending = f"; and {len(complaints) - _MAX_LISTED} more" if len(complaints) > _MAX_LISTED else ""
+    return "; ".join(complaints[:_MAX_LISTED]) + ending

@@ -65,22 +65,22 @@ class Pipeline:
     """Vectors of texts that this process encoded lately, in one run."""
 
     def embed(self, batch: Sequence[Input], options: EmbedOptions, advance: Advance | None = None) -> list[Outcome]:
-        """What becomes of each input of a batch, in their order: all stages."""
+        """Outcomes of the inputs of a batch, in order, after all stages."""
         return self.finish(batch, self.prepare(batch, options), options, advance)
 
     def prepare(self, batch: Sequence[Input], options: EmbedOptions) -> list[Prepared | Embedding | MirencError]:
         """Read, form, prepare. An input that the cache knows is its embedding, pooled and not whitened."""
-        contents = [_or_error(one.name, "read", _read, one, options.read) for one in batch]
+        contents = [_run_stage(source.name, "read", _read_content, source, options.read) for source in batch]
         keys = [self._key(content, options) for content in contents]
-        stored = {} if self.cache is None else self.cache.get([key for key in keys if key])
+        cached_bytes = {} if self.cache is None else self.cache.get([key for key in keys if key])
         prepared: list[Prepared | Embedding | MirencError] = []
         for content, key in zip(contents, keys, strict=True):
             if isinstance(content, MirencError):
                 prepared.append(content)
-            elif isinstance(content, InputBytes) and key in stored:
-                prepared.append(_or_error(content.name, "prepared", _stored_embedding, stored[key], content))
+            elif isinstance(content, InputBytes) and key in cached_bytes:
+                prepared.append(_run_stage(content.name, "prepared", _cached_embedding, cached_bytes[key], content))
             else:
-                prepared.append(_or_error(content.name, "prepared", self._prepare_one, content, options, key))
+                prepared.append(_run_stage(content.name, "prepared", self._prepare_input, content, options, key))
         return prepared
 
     def finish(
@@ -91,13 +91,13 @@ class Pipeline:
         advance: Advance | None = None,
     ) -> list[Outcome]:
         """Encode, pool, whiten. ``advance`` is called while texts are encoded."""
-        modules = [(one.name, module) for one, module in zip(batch, prepared, strict=True) if type(module) is Prepared]
-        together = _or_error("these inputs", "encoded", self._encode, [module for _, module in modules], advance)
-        if isinstance(together, MirencError):  # one of them is to blame, which only each by itself can tell
-            alone = (_or_error(name, "encoded", self._encode, [module]) for name, module in modules)
-            embeddings = iter([one if isinstance(one, MirencError) else one[0] for one in alone])
+        pairs = [(item.name, module) for item, module in zip(batch, prepared, strict=True) if type(module) is Prepared]
+        joint_result = _run_stage("these inputs", "encoded", self._encode, [module for _, module in pairs], advance)
+        if isinstance(joint_result, MirencError):  # one of them is to blame, which only each by itself can tell
+            single_results = (_run_stage(name, "encoded", self._encode, [module]) for name, module in pairs)
+            embeddings = iter([item if isinstance(item, MirencError) else item[0] for item in single_results])
         else:
-            embeddings = iter(together)
+            embeddings = iter(joint_result)
         outcomes = []
         with one_blas_thread():
             for source, result in zip(batch, prepared, strict=True):
@@ -109,7 +109,7 @@ class Pipeline:
         return outcomes
 
     # -- the stages ------------------------------------------------------------------------------------
-    def _prepare_one(self, content: Content, options: EmbedOptions, key: bytes) -> Prepared:
+    def _prepare_input(self, content: Content, options: EmbedOptions, key: bytes) -> Prepared:
         with no_collection():
             deleted = options.levels != ("module",) or options.function is not None
             if isinstance(content, IRModule):
@@ -156,13 +156,13 @@ class Pipeline:
             return replace(embedding, purpose=options.purpose)
         if not options.whiten:
             return embedding
-        white: dict[str, Any] = {}
+        whitened: dict[str, Any] = {}
         for part in self._whitening.mean:
             vectors = self._whitening.apply(part, getattr(embedding, part))  # (G, width)
             if (lengths := self.files.config.paired) is not None:
-                vectors = _of_length(vectors, getattr(lengths, part))
-            white[part] = vectors
-        return replace(embedding, **white)
+                vectors = _scaled_to_length(vectors, getattr(lengths, part))
+            whitened[part] = vectors
+        return replace(embedding, **whitened)
 
     # -- what the stages need --------------------------------------------------------------------------
     @property
@@ -186,43 +186,43 @@ class Pipeline:
         """Key of what an embedding depends on: the bytes and, for rows with source places, how these are named."""
         if self.cache is None or not isinstance(content, InputBytes):
             return b""
-        words = f"{'+'.join(options.levels)}\0{options.function or ''}\0{options.read.form}\0"
+        settings = f"{'+'.join(options.levels)}\0{options.function or ''}\0{options.read.form}\0"
         # Without this flag LLVM drops debug information, of text and bitcode alike.
         if options.levels != ("module",) and b"Debug Info Version" in content.data:
-            words += f"{content.name}\0{_working_folder()}\0"
-        return cache_key(_ENTRY, words.encode("utf-8", "surrogateescape") + content.data)
+            settings += f"{content.name}\0{_working_folder()}\0"
+        return cache_key(_ENTRY, settings.encode("utf-8", "surrogateescape") + content.data)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _load, (self.files.folder, self.files.digest, self.cache, self.hide_names, self.whitening_map)
+        return _load_pipeline, (self.files.folder, self.files.digest, self.cache, self.hide_names, self.whitening_map)
 
 
-def _load(folder: Path, digest: str, *rest: Any) -> Pipeline:
+def _load_pipeline(folder: Path, digest: str, *settings: Any) -> Pipeline:
     """A pipeline in another process, of one thread."""
     files = load_files(folder)
     if files.digest != digest:
         raise ModelError(f"{folder}: the model was changed while it was used. Load it again")
-    return Pipeline(files, NumpyRuntime(files.config, files.weights, threads=1), *rest)
+    return Pipeline(files, NumpyRuntime(files.config, files.weights, threads=1), *settings)
 
 
-def _read(source: Input, options: ReadOptions) -> Content:
+def _read_content(source: Input, options: ReadOptions) -> Content:
     return source.value if isinstance(source.value, IRModule) else load_input(source, options)
 
 
-def _stored_embedding(stored: bytes, content: InputBytes) -> Embedding:
+def _cached_embedding(data: bytes, content: InputBytes) -> Embedding:
     """An embedding of the cache. Which source or text it came from is this input's own."""
-    return replace(Embedding.from_bytes(stored, content.name), file_hash=content.file_hash)
+    return replace(Embedding.from_bytes(data, content.name), file_hash=content.file_hash)
 
 
-def _of_length(vectors: Float32, length: float) -> Float32:
+def _scaled_to_length(vectors: Float32, length: float) -> Float32:
     """Vectors of one length; rows of zeros stay. Shapes: (G, D) -> (G, D)."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors * (length / np.where(lengths > 0, lengths, 1)), dtype=np.float32)
 
 
-def _or_error(name: str, doing: str, stage: Callable[..., _Result], *arguments: Any) -> _Result | MirencError:
-    """What a stage makes of its arguments, or why it fails, as an error of the input ``name``."""
+def _run_stage(name: str, action: str, stage: Callable[..., _Result], *arguments: Any) -> _Result | MirencError:
+    """The result of a stage, or the error that it raised, as an error of the input ``name``."""
     try:
-        with one_input(name, doing):
+        with one_input(name, action):
             return stage(*arguments)
     except MirencError as error:
         return error

@@ -65,19 +65,19 @@ def prepare(
     if len(parts) > 1 and levels != ("module",):
         deleted = prepare(parts[1], tokenizer, levels, weighting, function=function, spelling=spelling)
     module = parts[0]
-    of_levels = [regions_of(module, level, function=function) for level in levels]
-    regions = [region for group in of_levels for region in group.regions]
+    groups = [regions_of(module, level, function=function) for level in levels]
+    regions = [region for group in groups for region in group.regions]
     graph = build_graph(module, normalisation=tokenizer.config.normalisation)
     sample = make_sample(module, tokenizer, graph=graph, spelling=spelling)
     if levels == ("module",) and function is None:
         pools = module_pools(sample, weighting)
         instructions = np.array([module.instruction_count])
     else:
-        starts = np.cumsum([0, *(len(group) for group in of_levels)])
-        row = np.concatenate([group.region + start for group, start in zip(of_levels, starts, strict=False)])  # (P,)
+        starts = np.cumsum([0, *(len(group) for group in groups)])
+        row = np.concatenate([group.region + start for group, start in zip(groups, starts, strict=False)])  # (P,)
         instructions = np.bincount(row, minlength=len(regions))
-        inside = np.concatenate([group.instruction for group in of_levels])
-        pools = region_pools(sample, inside, row, len(regions), weighting, reads="instruction" not in levels)
+        members = np.concatenate([group.instruction for group in groups])
+        pools = region_pools(sample, members, row, len(regions), weighting, reads="instruction" not in levels)
     counts = {
         "functions": len(module.headers),
         "defined": sum(not header.is_declaration for header in module.headers),
@@ -89,10 +89,10 @@ def prepare(
         "edges": len(sample.edge_flow),
         "call_edges_left_out": graph.call_edges_left_out,
     }
-    none = np.zeros((len(regions), 0), dtype=np.float32)
+    no_columns = np.zeros((len(regions), 0), dtype=np.float32)
     statements = np.bincount(pools.text.group, weights=pools.text.count, minlength=pools.text.groups)
     nodes = pools.counts(sample.node_kind)
     sizes = np.column_stack([statements, nodes[:, -1], instructions, nodes[:, :-1]]).astype(np.int64)  # (G, 6)
-    columns = none, none, none, none, sizes
+    columns = no_columns, no_columns, no_columns, no_columns, sizes
     blank = Embedding("+".join(levels), *columns, regions, counts, module.content_hash, form=module.form)
     return Prepared(sample, pools, blank, deleted=deleted)

@@ -37,19 +37,19 @@ from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.threads import usable_cores
 
 # Workers take about half a second to start: who has less to do does not wait for them.
-_ALONE_SECONDS = 0.5
-_AHEAD = 3  # batches for each worker that are sent before the first is taken: what is in memory is bounded
-_PATIENCE = 5.0  # seconds a worker may take to end
-_NAME = 40  # characters of a name that progress shows
-_THREADS = "/proc/self/task"
+_SERIAL_SECONDS = 0.5
+_QUEUED_BATCHES = 3  # batches for each worker that are sent before the first is taken: what is in memory is bounded
+_END_SECONDS = 5.0  # seconds a worker may take to end
+_NAME_LENGTH = 40  # characters of a name that progress shows
+_THREADS_FOLDER = "/proc/self/task"
 
 Progress = Callable[[int, int | None, str], object]
 """Called with inputs done, their number where it is known, and what is being done."""
 
 
-_Work = tuple[Pipeline, EmbedOptions, str, int]  # the last two: the pipeline's stage, bytes of memory for LLVM
-_Answer = tuple[list[Input], Future[Any], bool]
-"""A batch, what becomes of it, and whether the process that the run is in may do it."""
+_Setup = tuple[Pipeline, EmbedOptions, str, int]  # the last two: the pipeline's stage, bytes of memory for LLVM
+_PendingBatch = tuple[list[Input], Future[Any], bool]
+"""A batch, the future of its results, and whether the process that runs the batches may compute it itself."""
 
 
 class _ProgressError(BaseException):
@@ -64,7 +64,7 @@ def run(
     total: int | None,
     progress: Progress,
 ) -> Generator[Outcome, None, None]:
-    """What becomes of each input, in their order, in ``jobs`` processes; None: as many as cores, where that pays."""
+    """Yield the outcome of each input, in order, from ``jobs`` processes; None: as many as cores, where that pays."""
     done = 0
 
     def advance(encoded: int, texts: int) -> None:
@@ -78,24 +78,24 @@ def run(
         try:
             for outcome in chain.from_iterable(results):
                 done += 1
-                progress(done, total, outcome.name[-_NAME:])
+                progress(done, total, outcome.name[-_NAME_LENGTH:])
                 yield outcome
-        except _ProgressError as raised:
-            raise raised.args[0] from None
+        except _ProgressError as progress_error:
+            raise progress_error.args[0] from None
 
 
 def _run_batches(
     pipeline: Pipeline, batches: Iterator[list[Input]], options: EmbedOptions, jobs: int | None, advance: Advance
 ) -> Generator[list[Outcome], None, None]:
-    started = time.monotonic()
+    start_time = time.monotonic()
     if not pipeline.files.digest:  # a model in training, which no folder has
         jobs = 1
     for batch in batches:
-        ahead = [batch]
-        if jobs != 1 and (jobs is not None or time.monotonic() - started > _ALONE_SECONDS):
-            ahead += islice(batches, (jobs or usable_cores()) - 1)
-        if len(ahead) > 1:
-            yield from _run_in_workers(pipeline, chain(ahead, batches), options, len(ahead), advance)
+        first_batches = [batch]
+        if jobs != 1 and (jobs is not None or time.monotonic() - start_time > _SERIAL_SECONDS):
+            first_batches += islice(batches, (jobs or usable_cores()) - 1)
+        if len(first_batches) > 1:
+            yield from _run_in_workers(pipeline, chain(first_batches, batches), options, len(first_batches), advance)
             return
         yield pipeline.embed(batch, options, advance)
 
@@ -103,43 +103,43 @@ def _run_batches(
 def _run_in_workers(
     pipeline: Pipeline, batches: Iterable[list[Input]], options: EmbedOptions, count: int, advance: Advance
 ) -> Generator[list[Outcome], None, None]:
-    """What becomes of each batch, in their order, in ``count`` processes, of which this is one.
+    """Yield the results of each batch, in order, computed by ``count`` processes, of which this is one.
 
-    What numpy does not run is encoded in this process alone; the others prepare it. Large inputs are left to these.
+    A model that numpy does not run encodes in this process alone; the others prepare inputs, and do the large ones.
     """
     in_numpy = pipeline.runtime.name == "numpy"
     if in_numpy:
         one_thread = NumpyRuntime(pipeline.files.config, pipeline.files.weights, threads=1)
         pipeline = replace(pipeline, runtime=one_thread)
     stage = "embed" if in_numpy else "prepare"
-    do_here = partial(pipeline.embed, advance=advance) if in_numpy else pipeline.prepare
+    run_locally = partial(pipeline.embed, advance=advance) if in_numpy else pipeline.prepare
     workers = _Workers((pipeline, options, stage, default_worker().memory_limit), count - 1, stage)
     # One with a module that is read already, or with standard input, only this process can do.
-    answers: Iterator[_Answer] = (
+    pending_batches: Iterator[_PendingBatch] = (
         (batch, Future(), True)
-        if any(isinstance(one.value, IRModule) or one.value == "-" for one in batch)
+        if any(isinstance(source.value, IRModule) or source.value == "-" for source in batch)
         else (batch, workers.submit(batch), not is_large(batch))
         for batch in batches
     )
     try:
-        waiting = deque(islice(answers, _AHEAD * count))
+        waiting = deque(islice(pending_batches, _QUEUED_BATCHES * count))
         while waiting:
             # Rather than wait, this process takes the first batch that no worker has begun.
-            while not waiting[0][1].done() and (at := _first_cancelled(waiting)) is not None:
-                batch, done_here = waiting[at][0], Future[Any]()
-                done_here.set_result(do_here(batch, options))
-                waiting[at] = batch, done_here, True
+            while not waiting[0][1].done() and (position := _claim_first(waiting)) is not None:
+                batch, local_answer = waiting[position][0], Future[Any]()
+                local_answer.set_result(run_locally(batch, options))
+                waiting[position] = batch, local_answer, True
             batch, answer, _ = waiting.popleft()
             results = answer.result()
             yield results if in_numpy else pipeline.finish(batch, results, options, advance)
-            waiting.extend(islice(answers, 1))
+            waiting.extend(islice(pending_batches, 1))
     finally:
         workers.close()
 
 
-def _first_cancelled(waiting: Iterable[_Answer]) -> int | None:
-    """Place of the first batch for this process: no worker had begun it, and now none will; None: there is none."""
-    return next((at for at, (_, answer, may_be_here) in enumerate(waiting) if may_be_here and answer.cancel()), None)
+def _claim_first(waiting: Iterable[_PendingBatch]) -> int | None:
+    """Cancel the first batch that no worker has begun and this process may do; its position, or None without one."""
+    return next((i for i, (_, answer, may_run_here) in enumerate(waiting) if may_run_here and answer.cancel()), None)
 
 
 class _Worker:
@@ -149,8 +149,8 @@ class _Worker:
     or by the exception that no input is to blame for.
     """
 
-    def __init__(self, work: _Work) -> None:
-        self._work = work
+    def __init__(self, setup: _Setup) -> None:
+        self._setup = setup
         self._child: Any = None  # a Popen, whose streams are there, or what is needed of one
 
     def start(self, *, copied: bool = False) -> Any:
@@ -162,7 +162,7 @@ class _Worker:
                 os.close(stdin)  # which would keep this process waiting when the parent is gone
                 os.close(stdout)
                 atexit._clear()  # what is to be ended is the parent's
-                _answer(os.fdopen(requests, "rb"), os.fdopen(replies, "wb"), lambda: self._work)
+                _answer(os.fdopen(requests, "rb"), os.fdopen(replies, "wb"), lambda: self._setup)
             os.close(requests)
             os.close(replies)
             streams = {"stdin": os.fdopen(stdin, "wb"), "stdout": os.fdopen(stdout, "rb")}
@@ -175,7 +175,7 @@ class _Worker:
         pipe = subprocess.PIPE
         # A session of its own: Ctrl-C reaches the parent alone, which ends its children.
         self._child = subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, start_new_session=True)
-        pickle.dump(pickle.dumps(self._work), self._child.stdin)
+        pickle.dump(pickle.dumps(self._setup), self._child.stdin)
         return self._child
 
     def ask(self, batch: Sequence[Input]) -> list[Any] | None:
@@ -197,36 +197,36 @@ class _Worker:
         if child is None:
             return
         os.kill(child.pid, signal.SIGTERM)
-        impatient = threading.Timer(_PATIENCE, os.kill, (child.pid, signal.SIGKILL))
-        impatient.start()
+        kill_timer = threading.Timer(_END_SECONDS, os.kill, (child.pid, signal.SIGKILL))
+        kill_timer.start()
         child.wait()
-        impatient.cancel()
+        kill_timer.cancel()
         for stream in (child.stdin, child.stdout):
             with suppress(BrokenPipeError):  # what was not sent yet
                 stream.close()
 
 
 def serve() -> None:
-    """What a Popen of a `_Worker` runs."""
-    work = pickle.load(sys.stdin.buffer)  # noqa: S301 - from this process's own parent
-    _answer(sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), lambda: pickle.loads(work))  # noqa: S301
+    """The main function of the child process that `_Worker.start` runs."""
+    setup = pickle.load(sys.stdin.buffer)  # noqa: S301 - from this process's own parent
+    _answer(sys.stdin.buffer, os.fdopen(os.dup(1), "wb"), lambda: pickle.loads(setup))  # noqa: S301
 
 
-def _answer(requests: IO[bytes], replies: IO[bytes], load: Callable[[], _Work]) -> NoReturn:
+def _answer(requests: IO[bytes], replies: IO[bytes], load: Callable[[], _Setup]) -> NoReturn:
     """Answer until the parent closes the pipe or ends this process, which then ends at once."""
     try:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         os.dup2(2, 1)  # only answers may travel there
-        failed: Exception | None = None
+        start_error: Exception | None = None
         try:
             pipeline, options, stage, memory_limit = load()
             start_reader(memory_limit=memory_limit)
         except Exception as error:  # noqa: BLE001 - the parent raises it
-            failed = error
+            start_error = error
         while True:
             batch = pickle.load(requests)  # noqa: S301
             try:
-                results: object = failed or getattr(pipeline, stage)(batch, options)
+                results: object = start_error or getattr(pipeline, stage)(batch, options)
             except Exception as error:  # noqa: BLE001 - the parent raises it
                 results = error
             pickle.dump(results, replies, protocol=pickle.HIGHEST_PROTOCOL)
@@ -237,15 +237,15 @@ def _answer(requests: IO[bytes], replies: IO[bytes], load: Callable[[], _Work]) 
 
 
 class _Workers:
-    """Some threads, each with a process that it talks to."""
+    """Several threads, each of which talks to a process of its own."""
 
-    def __init__(self, work: _Work, count: int, stage: str) -> None:
-        self._stage, self._all = stage, [_Worker(work) for _ in range(count)]
+    def __init__(self, setup: _Setup, count: int, stage: str) -> None:
+        self._stage, self._workers = stage, [_Worker(setup) for _ in range(count)]
         # A copy of a process with several threads may stand still; Linux tells how many there are.
-        if os.path.isdir(_THREADS) and len(os.listdir(_THREADS)) == 1:
-            for worker in self._all:
+        if os.path.isdir(_THREADS_FOLDER) and len(os.listdir(_THREADS_FOLDER)) == 1:
+            for worker in self._workers:
                 worker.start(copied=True)
-        self._idle = deque(self._all)
+        self._idle_workers = deque(self._workers)
         self._closing = threading.Event()
         self._threads = ThreadPoolExecutor(count)
 
@@ -253,25 +253,25 @@ class _Workers:
         return self._threads.submit(self._results, batch)
 
     def _results(self, batch: Sequence[Input]) -> list[Any]:
-        worker = self._idle.popleft()  # as many as threads, so there is one
+        worker = self._idle_workers.popleft()  # as many as threads, so there is one
         try:
             results = None if self._closing.is_set() else worker.ask(batch)
         finally:
-            self._idle.append(worker)
+            self._idle_workers.append(worker)
         if results is not None:
             return results
         if len(batch) > 1:  # one was too much for the worker: the others are done without it
-            return [result for one in batch for result in self._results([one])]
-        ended = "the process that read it ended, as a system short of memory ends processes"
-        error = IRResourceError(f"{batch[0].name}: {ended}. Close other programs, or leave the file out")
+            return [result for source in batch for result in self._results([source])]
+        cause = "the process that read it ended, as a system short of memory ends processes"
+        error = IRResourceError(f"{batch[0].name}: {cause}. Close other programs, or leave the file out")
         return [Outcome(batch[0].name, None, error) if self._stage == "embed" else error]
 
     def close(self) -> None:
-        """End all workers; what they are at is dropped."""
+        """End all workers and drop the batches that they work on."""
         self._closing.set()
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for worker in self._all:
+        for worker in self._workers:
             worker.end()
         self._threads.shutdown(wait=True)
-        for worker in self._all:  # one that was just being started
+        for worker in self._workers:  # one that was just being started
             worker.end()

@@ -122,7 +122,7 @@ class ModelConfig(Config):
     paired: PairedConfig | None = None
 
     @model_validator(mode="after")
-    def _words(self) -> Self:
+    def _lexical_normalisation(self) -> Self:
         if self.lexical is not None and self.tokenizer.normalisation != "locals":
             raise ValueError("[lexical] must count no names of local values: set tokenizer.normalisation = 'locals'")
         return self
@@ -167,12 +167,12 @@ def weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     shapes: dict[str, tuple[int, ...]] = {}
     for part, layers in declared_layers(config).items():
         for name, layer in layers.items():
-            shapes |= {f"{part}.{name}{end}": shape for end, shape in layer.shapes().items()}
-    whitened = {"text": config.text.hidden, "graph": config.graph.width} if config.pooling.whiten else {}
+            shapes |= {f"{part}.{name}{suffix}": shape for suffix, shape in layer.shapes().items()}
+    map_widths = {"text": config.text.hidden, "graph": config.graph.width} if config.pooling.whiten else {}
     if config.lexical is not None:
         shapes["lexical_idf"] = (config.lexical.buckets,)
-        whitened |= {"lexical": config.lexical.width} if config.lexical.whiten else {}
-    for part, size in whitened.items():
+        map_widths |= {"lexical": config.lexical.width} if config.lexical.whiten else {}
+    for part, size in map_widths.items():
         shapes |= {f"whiten_{part}.mean": (size,), f"whiten_{part}.matrix": (size, size)}
     return shapes
 

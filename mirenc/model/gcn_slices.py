@@ -28,7 +28,7 @@ class GCNPooling:
         self.config, self._layers = config, layers
 
     def __call__(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
-        """Vectors of groups of nodes; it takes no statements. Shapes: features (U, F) -> (G, D) float32."""
+        """Vectors of groups of nodes; ``statements`` are not used. Shapes: features (U, F) -> (G, D) float32."""
         if self.config.readout == "mean":
             return self._mean(sample, pool, features)
         return pool.readout(self._nodes(sample, *self._first_product(sample, features)), sizes=True)
@@ -70,16 +70,16 @@ class GCNPooling:
             return pool.readout(self._nodes(sample, product, node_pair))
         share = sp.csr_matrix((pool.weight.astype(np.float32), (pool.group, pool.item)), shape=(groups, nodes))
         total = np.zeros((groups, self.config.hidden), dtype=np.float64)
-        alone = np.maximum(product + self._layers.weight("conv1.bias"), 0)  # hidden row of a node without edges
+        isolated_row = np.maximum(product + self._layers.weight("conv1.bias"), 0)  # hidden row of a node without edges
         for flow in Flow:
             adjacency = normalised_adjacency(sample.edge_index[:, sample.edge_flow == flow], len(node_pair))  # (N, N)
             weight = sp.csc_matrix(share @ adjacency)  # (G, N)
-            joined = np.diff(adjacency.indptr) > 1
-            lonely = np.flatnonzero(~joined)
-            places, ones = (lonely, node_pair[lonely]), np.ones(len(lonely), dtype=np.float32)
+            has_edges = np.diff(adjacency.indptr) > 1
+            isolated = np.flatnonzero(~has_edges)
+            places, ones = (isolated, node_pair[isolated]), np.ones(len(isolated), dtype=np.float32)
             spread = sp.csr_matrix((ones, places), shape=(nodes, len(product)))
-            total += (weight @ spread) @ alone
-            rows = np.flatnonzero(joined)
+            total += (weight @ spread) @ isolated_row
+            rows = np.flatnonzero(has_edges)
             for first in range(0, len(rows), _SLICE_NODES):
                 part = rows[first : first + _SLICE_NODES]
                 total += weight[:, part] @ self._hidden(adjacency[part], product, node_pair)

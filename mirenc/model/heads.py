@@ -23,7 +23,7 @@ def taught_vectors(
     left out before W1. Shapes: (G, H), (G, D), (G, COUNTS) -> (G, width)
     """
     parts = backend.split(graph, graph_parts)
-    normed = [backend.norm(f"norm_graph.{number}", part) for number, part in enumerate(parts)]
-    x = backend.concatenate([backend.norm("norm_text", text), *normed, backend.log1p(counts)])
+    graph_inputs = [backend.norm(f"norm_graph.{number}", part) for number, part in enumerate(parts)]
+    x = backend.concatenate([backend.norm("norm_text", text), *graph_inputs, backend.log1p(counts)])
     hidden = backend.relu(backend.linear("linear1", backend.dropout(x, dropout)))
     return backend.add(backend.linear("linear2", hidden), backend.linear("skip", x))

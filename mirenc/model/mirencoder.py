@@ -52,18 +52,18 @@ class MIREncoder(nn.Module):
         super().__init__()
         self.config = config
         text, graph = config.text, config.graph
-        declared = declared_layers(config)
-        self.text = TextEncoder(text, declared["text"])
-        self.mlm = Head(declared["mlm"], _token_scores)
-        self.graph = GraphEncoder(graph, declared["graph"])
-        self.matching = Head(declared["matching"], matching_logits)
+        layers = declared_layers(config)
+        self.text = TextEncoder(text, layers["text"])
+        self.mlm = Head(layers["mlm"], _token_scores)
+        self.graph = GraphEncoder(graph, layers["graph"])
+        self.matching = Head(layers["matching"], matching_logits)
         self.taught = None
         if config.taught is not None:
             formula = partial(taught_vectors, graph_parts=graph.width // graph.out, dropout=config.taught.dropout)
-            self.taught = Head(declared["taught"], formula)
-        white = config.pooling.whiten
-        self.whiten_text = Whitening(text.hidden) if white else nn.Identity()
-        self.whiten_graph = Whitening(graph.width) if white else nn.Identity()
+            self.taught = Head(layers["taught"], formula)
+        has_map = config.pooling.whiten
+        self.whiten_text = Whitening(text.hidden) if has_map else nn.Identity()
+        self.whiten_graph = Whitening(graph.width) if has_map else nn.Identity()
         lexical = config.lexical
         self.whiten_lexical = Whitening(lexical.width) if lexical is not None and lexical.whiten else nn.Identity()
         if lexical is not None:
@@ -92,7 +92,7 @@ class MIREncoder(nn.Module):
         if text_vectors is None:
             text_vectors = self.text_vectors(data, part)
         if part != "graph":
-            text = _pooled(text_vectors, data.pool_row, data.pool_row_group, data.pool_row_weight, data.groups)
+            text = _group_means(text_vectors, data.pool_row, data.pool_row_group, data.pool_row_weight, data.groups)
         if part != "text":
             if text_features is None:
                 text_features = self.text_features(data.text_ids)
@@ -100,11 +100,11 @@ class MIREncoder(nn.Module):
             flows = self.graph(data, text_features[data.node_row], statements)
             nodes = self.graph.combine(flows)
             memberships = (data.pool_node, data.pool_node_group)
-            graph = _pooled(nodes, *memberships, data.pool_node_weight, data.groups)
+            graph = _group_means(nodes, *memberships, data.pool_node_weight, data.groups)
             if self.config.graph.readout == "mean-max-sum":
                 graph = torch.cat([graph, *_max_and_sum(nodes, *memberships, data.groups)], -1)
         if part == "both" and self.taught is not None:
-            taught = self.taught(text, graph, _counts(data))
+            taught = self.taught(text, graph, _group_counts(data))
         return Encoded(text, graph, flows, taught)
 
     def text_vectors(self, data: IRData, part: str) -> Tensor:
@@ -112,9 +112,9 @@ class MIREncoder(nn.Module):
         rows = [data.pool_row[:0] if part == "graph" else data.pool_row]
         if part != "text" and self.config.graph.statements:
             rows.append(data.node_row[data.node_kind == NodeKind.INSTRUCTION])
-        used = torch.unique(torch.cat(rows))
+        text_rows = torch.unique(torch.cat(rows))
         table = self.text.token.weight.new_zeros(len(data.text_ids), self.config.text.hidden)
-        return table.index_copy(0, used, self.text.encode_all(data.text_ids[used]).to(table.dtype))
+        return table.index_copy(0, text_rows, self.text.encode_all(data.text_ids[text_rows]).to(table.dtype))
 
     def text_features(self, text_ids: Tensor) -> Tensor:
         """Mean token embeddings of texts, [CLS], [SEP] and [PAD] left out. (U, T) int64 -> (U, F)."""
@@ -123,13 +123,13 @@ class MIREncoder(nn.Module):
         return (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
 
 
-def _pooled(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups: int) -> Tensor:
+def _group_means(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups: int) -> Tensor:
     """Weighted means by group. In double precision, as `Pool.readout`. Shapes: (n, D), three (M,) -> (G, D)."""
     weighted = vectors[item] * weight.unsqueeze(-1)  # (M, D) float64
     return weighted.new_zeros(groups, vectors.shape[1]).index_add(0, group, weighted).float()
 
 
-def _counts(data: IRData) -> Tensor:
+def _group_counts(data: IRData) -> Tensor:
     """Nodes of each kind and distinct texts of each group: `Pools.counts`. (G, COUNTS) float32."""
     columns = torch.cat([data.node_kind[data.pool_node], torch.full_like(data.pool_row, COUNTS - 1)])
     group = torch.cat([data.pool_node_group, data.pool_row_group])
@@ -141,6 +141,6 @@ def _max_and_sum(vectors: Tensor, item: Tensor, group: Tensor, groups: int) -> t
     """Maximum and log(1 + sum of the positive parts) by group: `Pool.readout`. (n, D), two (M,) -> 2 x (G, D)."""
     rows = vectors[item]
     empty = rows.new_zeros(groups, vectors.shape[1])
-    most = empty.scatter_reduce(0, group.unsqueeze(-1).expand_as(rows), rows, "amax", include_self=False)
+    maximum = empty.scatter_reduce(0, group.unsqueeze(-1).expand_as(rows), rows, "amax", include_self=False)
     total = empty.double().index_add(0, group, F.relu(rows).double())
-    return most, torch.log1p(total).float()
+    return maximum, torch.log1p(total).float()

@@ -15,7 +15,7 @@ Weights = dict[str, Float32]
 _NORM_EPSILON = np.float32(1e-5)
 
 
-class _Neighbours(NamedTuple):
+class _Pairs(NamedTuple):
     source: Integer  # (E,)
     pair: Integer  # (E,) pair of relation and target of each edge
     relation: Integer  # (P,)
@@ -31,7 +31,7 @@ class NumpyLayers:
 
     def __init__(self, weights: Weights, part: str) -> None:
         self._weights, self._part = weights, part
-        self._prepared: Weights = {}
+        self._transposed: Weights = {}
 
     def weight(self, name: str) -> Float32:
         """A weight as it is stored."""
@@ -39,9 +39,9 @@ class NumpyLayers:
 
     def matrix(self, name: str) -> Float32:
         """A linear layer's (inputs, outputs), transposed once, so that x @ W runs on contiguous rows."""
-        if name not in self._prepared:
-            self._prepared[name] = np.ascontiguousarray(self.weight(f"{name}.weight").T)
-        return self._prepared[name]
+        if name not in self._transposed:
+            self._transposed[name] = np.ascontiguousarray(self.weight(f"{name}.weight").T)
+        return self._transposed[name]
 
     def embedding(self, name: str, rows: Integer) -> Float32:
         """Rows of a table. Shapes: (...) -> (..., D)."""
@@ -129,9 +129,9 @@ class NumpyLayers:
 
     def window_sum(self, name: str, x: Float32, windows: Integer) -> Float32:
         """Convolution of each channel over windows of rows of ``x``. Shapes: (N, C), (width, W) -> (W, C)."""
-        if name not in self._prepared:
-            self._prepared[name] = np.ascontiguousarray(self.weight(f"{name}.weight")[:, 0].T)
-        taps = self._prepared[name]  # (width, C): one row a neighbour
+        if name not in self._transposed:
+            self._transposed[name] = np.ascontiguousarray(self.weight(f"{name}.weight")[:, 0].T)
+        taps = self._transposed[name]  # (width, C): one row a neighbour
         middle = len(taps) // 2
         y: Float32 = x[windows[middle]] * taps[middle]
         for shift in range(1, middle + 1):
@@ -161,24 +161,24 @@ class NumpyLayers:
         product = x @ self.matrix(f"{name}.lin")
         return normalised_adjacency(edges, len(x)) @ product + self.weight(f"{name}.bias")
 
-    def neighbours(self, edges: Integer, relation: Integer, relations: int, nodes: int) -> _Neighbours:
+    def neighbours(self, edges: Integer, relation: Integer, relations: int, nodes: int) -> _Pairs:
         """Edges (2, E), each of a relation (E,), as `relation_means` takes them."""
         key = relation * np.int64(nodes) + edges[1]
         pairs, pair, count = np.unique(key, return_inverse=True, return_counts=True)
-        return _Neighbours(edges[0], pair, pairs // nodes, pairs % nodes, count)
+        return _Pairs(edges[0], pair, pairs // nodes, pairs % nodes, count)
 
-    def relation_means(self, base: Float32, x: Float32, near: _Neighbours, mix: Float32, basis: Float32) -> Float32:
+    def relation_means(self, base: Float32, x: Float32, neighbours: _Pairs, mix: Float32, basis: Float32) -> Float32:
         """``base`` + sum_r (mean of x over a node's neighbours under relation r) sum_b mix_rb basis_b.
 
         Shapes: base (N, O), x (N, D), mix (R, B), basis (B, D, O) -> (N, O)
         """
-        mean = np.zeros((len(near.edges), x.shape[1]), dtype=np.float32)
-        np.add.at(mean, near.pair, x[near.source])
-        mean /= near.edges[:, None].astype(np.float32)
+        mean = np.zeros((len(neighbours.edges), x.shape[1]), dtype=np.float32)
+        np.add.at(mean, neighbours.pair, x[neighbours.source])
+        mean /= neighbours.edges[:, None].astype(np.float32)
         matrices = np.tensordot(mix, basis, 1)
-        for relation in np.unique(near.relation).tolist():
-            pairs = near.relation == relation
-            base[near.target[pairs]] += mean[pairs] @ matrices[relation]  # a node is once in a relation
+        for relation in np.unique(neighbours.relation).tolist():
+            pairs = neighbours.relation == relation
+            base[neighbours.target[pairs]] += mean[pairs] @ matrices[relation]  # a node is once in a relation
         return base
 
 

@@ -14,7 +14,7 @@ from mirenc.model.refinement import RefinedPooling
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
 from mirenc.model.segments import segment_sum
-from mirenc.model.threads import by_slices, in_order, one_blas_thread, usable_cores
+from mirenc.model.threads import map_in_order, map_slices, one_blas_thread, usable_cores
 from mirenc.model.windows import encode_windows
 
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
@@ -26,7 +26,7 @@ GraphPooling = Callable[[IRSample, Pool, Float32, Float32 | None], Float32]
 
 
 def graph_pooling(config: GraphConfig, layers: NumpyLayers, threads: int) -> GraphPooling:
-    """How a graph encoder is computed: in a faster way where there is one, else by its formula."""
+    """The function that computes a graph encoder: a faster one where there is one, else its formula."""
     if config.kind == "directed":
         return RefinedPooling(config, layers, threads)
     if config.kind == "gcn":
@@ -59,14 +59,14 @@ def encode_by_length(
     chunks: list[tuple[int, Int64]] = []
     for tokens, first, last in zip(lengths.tolist(), starts, [*starts[1:], len(order)], strict=True):
         step = max(1, _CHUNK_TOKENS // tokens)
-        chunks += [(tokens, order[at : min(at + step, last)]) for at in range(first, last, step)]
+        chunks += [(tokens, order[start : min(start + step, last)]) for start in range(first, last, step)]
 
-    def encoded(chunk: tuple[int, Int64]) -> tuple[Int64, Float32]:
+    def encode_chunk(chunk: tuple[int, Int64]) -> tuple[Int64, Float32]:
         tokens, rows = chunk
         return rows, config.pool(layers, config.states(layers, ids[rows, :tokens], None), None)
 
     # Long chunks first, so that no thread is left with one at the end.
-    return in_order(encoded, chunks[::-1], threads)
+    return map_in_order(encode_chunk, chunks[::-1], threads)
 
 
 class NumpyRuntime:
@@ -82,7 +82,7 @@ class NumpyRuntime:
         self.threads = threads or usable_cores()
         self.weights = weights
         self._layers = {part: NumpyLayers(weights, part) for part in ("text", "graph", "matching", "taught")}
-        self._pooled = graph_pooling(config.graph, self._layers["graph"], self.threads)
+        self._pool_graph = graph_pooling(config.graph, self._layers["graph"], self.threads)
 
     def encode_texts(
         self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
@@ -102,36 +102,36 @@ class NumpyRuntime:
         """Mean token embeddings of texts, without [CLS] and [SEP]. Shapes: (U, L), (U,) -> (U, F) float32."""
         counts = np.maximum(text_length.astype(np.int64) - 2, 0)
         # A sparse (U, V) matrix of token shares times the embedding: one pass over the tokens.
-        inside = np.arange(text_ids.shape[1]) < (text_length - 1)[:, None]
-        inside[:, 0] = False
+        is_token = np.arange(text_ids.shape[1]) < (text_length - 1)[:, None]
+        is_token[:, 0] = False
         shares = np.repeat((1.0 / np.maximum(counts, 1)).astype(np.float32), counts)
         pointer = np.concatenate([[0], np.cumsum(counts)])
         # Of the table only the rows that are asked for: it is large, and may be in half precision.
-        embedding, ids = self.weights["text.token.weight"], text_ids[inside]
-        used = np.flatnonzero(np.bincount(ids, minlength=len(embedding)))
+        embedding, ids = self.weights["text.token.weight"], text_ids[is_token]
+        token_rows = np.flatnonzero(np.bincount(ids, minlength=len(embedding)))
         place = np.zeros(len(embedding), dtype=np.int64)
-        place[used] = np.arange(len(used))
-        return segment_sum(shares, place[ids], pointer, embedding[used].astype(np.float32))
+        place[token_rows] = np.arange(len(token_rows))
+        return segment_sum(shares, place[ids], pointer, embedding[token_rows].astype(np.float32))
 
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
     ) -> Pooled:
         text = graph = taught = np.zeros((pools.text.groups, 0), dtype=np.float32)
         if text_vectors is None:
-            used = needed_texts(self.config, sample, pools, part)
+            text_rows = needed_texts(self.config, sample, pools, part)
             text_vectors = np.zeros((len(sample.text_ids), self.config.text.hidden), dtype=np.float32)
-            text_vectors[used] = self.encode_texts(sample.text_ids[used], sample.text_length[used])
+            text_vectors[text_rows] = self.encode_texts(sample.text_ids[text_rows], sample.text_length[text_rows])
         if part != "graph":
             text = pools.text.readout(text_vectors)
         with one_blas_thread():
             if part != "text":
                 features = self.text_features(sample.text_ids, sample.text_length)
                 statements = text_vectors if self.config.graph.statements else None
-                graph = self._pooled(sample, pools.graph, features, statements)
+                graph = self._pool_graph(sample, pools.graph, features, statements)
             if part == "both" and self.config.taught is not None:
                 parts = self.config.graph.width // self.config.graph.out
                 counts, layers = pools.counts(sample.node_kind), self._layers["taught"]
-                taught = by_slices(
+                taught = map_slices(
                     lambda rows: taught_vectors(layers, text[rows], graph[rows], counts[rows], graph_parts=parts),
                     *(len(text), self.config.taught.width, self.threads),
                 )

@@ -57,11 +57,11 @@ def export_encoders(config: ModelConfig, weights: dict[str, Float32], folder: Pa
     return [text, graph]
 
 
-def _export(module: nn.Module, inputs: dict[str, Tensor], to: Path, axes: dict[str, list[str]]) -> None:
-    dynamic = {name: {place: axis for place, axis in enumerate(names) if axis} for name, names in axes.items()}
+def _export(model: nn.Module, inputs: dict[str, Tensor], path: Path, axes: dict[str, list[str]]) -> None:
+    dynamic = {name: {position: axis for position, axis in enumerate(names) if axis} for name, names in axes.items()}
     outputs = [name for name in axes if name not in inputs]
     with warnings.catch_warnings():
         # It warns of its age, and of sizes that are a model's. The newer one takes no branch on padding.
         warnings.simplefilter("ignore")
-        options: dict[str, Any] = {"dynamo": False, "opset_version": 18, "dynamic_axes": dynamic}
-        torch.onnx.export(module, tuple(inputs.values()), to, input_names=list(inputs), output_names=outputs, **options)
+        kwargs: dict[str, Any] = {"dynamo": False, "opset_version": 18, "dynamic_axes": dynamic}
+        torch.onnx.export(model, tuple(inputs.values()), path, input_names=list(inputs), output_names=outputs, **kwargs)

@@ -15,7 +15,7 @@ import numpy as np
 from mirenc.base.arrays import Float32, Float64, Int64, Integer
 from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.sample import IRSample
-from mirenc.model.segments import distinct, run_starts, segment_max, segment_sum
+from mirenc.model.segments import distinct_keys, run_starts, segment_max, segment_sum
 
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
@@ -23,11 +23,11 @@ _TEXT = ("item", "group", "count")
 
 
 class Share(NamedTuple):
-    """What some vectors add to G' groups; sums are in double precision, since they may not depend on an order."""
+    """Contribution of some vectors to G' groups; sums are in double precision, so that they depend on no order."""
 
-    own: Int64  # (G',) groups that have some of them
+    group_rows: Int64  # (G',) groups that have some of them
     mean: Float64  # (G', D) weighted sum
-    most: Float32  # (G', D) largest of each component
+    maximum: Float32  # (G', D) largest of each component
     total: Float64  # (G', D) sum of the positive parts
 
 
@@ -38,26 +38,26 @@ class Readout:
         self._sizes = sizes
         self._mean = np.zeros((groups, width))
         if sizes:
-            self._most = np.full((groups, width), -np.inf, dtype=np.float32)
+            self._maximum = np.full((groups, width), -np.inf, dtype=np.float32)
             self._total = np.zeros((groups, width))
 
     def share(self, x: Float32, row: Integer, group: Int64, weight: Float64, count: Integer) -> Share:
         """The share of some memberships, sorted by group, each of ``count`` equal members. (n, D), four (M,)."""
         start = run_starts(group)
         groups, bounds = group[start], np.append(start, len(group))
-        wide: Float64 = x.astype(np.float64)
-        mean = segment_sum(weight, row, bounds, wide)
+        values: Float64 = x.astype(np.float64)
+        mean = segment_sum(weight, row, bounds, values)
         if not self._sizes:
             return Share(groups, mean, x[:0], mean[:0])
-        np.maximum(wide, 0, out=wide)
-        total = segment_sum(count.astype(np.float64), row, bounds, wide)
+        np.maximum(values, 0, out=values)
+        total = segment_sum(count.astype(np.float64), row, bounds, values)
         return Share(groups, mean, segment_max(x[row], start), total)
 
     def add(self, share: Share) -> None:
-        self._mean[share.own] += share.mean
+        self._mean[share.group_rows] += share.mean
         if self._sizes:
-            self._most[share.own] = np.maximum(self._most[share.own], share.most)
-            self._total[share.own] += share.total
+            self._maximum[share.group_rows] = np.maximum(self._maximum[share.group_rows], share.maximum)
+            self._total[share.group_rows] += share.total
 
     def result(self) -> Float32:
         """(G, D) mean, or (G, 3 D) mean, maximum and log(1 + sum of the positive parts); zero without members."""
@@ -66,7 +66,7 @@ class Readout:
         groups, width = self._mean.shape
         out = np.empty((groups, 3 * width), dtype=np.float32)
         out[:, :width] = self._mean
-        out[:, width : 2 * width] = np.where(np.isneginf(self._most), np.float32(0), self._most)
+        out[:, width : 2 * width] = np.where(np.isneginf(self._maximum), np.float32(0), self._maximum)
         out[:, 2 * width :] = np.log1p(self._total, out=self._total)
         return out
 
@@ -86,18 +86,18 @@ class Pool:
         readout = Readout(self.groups, vectors.shape[1], sizes=sizes)
         order = np.lexsort((self.item, self.group))
         for first in range(0, len(order), _SLICE):
-            at = order[first : first + _SLICE]
-            columns = self.group[at], self.weight[at], np.ones(len(at), dtype=np.int64)
-            readout.add(readout.share(vectors[self.item[at]], np.arange(len(at)), *columns))
+            chunk = order[first : first + _SLICE]
+            columns = self.group[chunk], self.weight[chunk], np.ones(len(chunk), dtype=np.int64)
+            readout.add(readout.share(vectors[self.item[chunk]], np.arange(len(chunk)), *columns))
         return readout.result()
 
     def of_classes(self, row: Integer) -> Pool:
         """The pool of classes of equal items, sorted by class; ``row`` (n,) is the class of each item."""
         key = row[self.item].astype(np.int64) * self.groups + self.group
-        first, which = distinct(key)
+        first, class_row = distinct_keys(key)
         item, group = np.divmod(key[first], max(self.groups, 1))
-        weight: Float64 = np.bincount(which, self.weight, len(first)).astype(np.float64, copy=False)
-        return Pool(item, group, weight, self.groups, np.bincount(which, minlength=len(first)))
+        weight: Float64 = np.bincount(class_row, self.weight, len(first)).astype(np.float64, copy=False)
+        return Pool(item, group, weight, self.groups, np.bincount(class_row, minlength=len(first)))
 
 
 def make_pool(
@@ -114,19 +114,19 @@ def make_pool(
     Items of one group with one ``key`` (M,) are equal; without keys an item equals itself alone.
     """
     owner: Int64 = group.astype(np.int64)
-    equal: Int64 = np.ones(len(item), np.int64) if count is None else count.astype(np.int64)
-    weight = equal.astype(np.float64)
+    counts: Int64 = np.ones(len(item), np.int64) if count is None else count.astype(np.int64)
+    weight = counts.astype(np.float64)
     if weighting == "sqrt":
         key = item if key is None else key
-        _, which = distinct(owner * (int(key.max(initial=0)) + 1) + key)
-        weight /= np.sqrt(np.bincount(which, weight)[which])
+        _, class_row = distinct_keys(owner * (int(key.max(initial=0)) + 1) + key)
+        weight /= np.sqrt(np.bincount(class_row, weight)[class_row])
     weight /= np.bincount(owner, weight, groups)[owner]
-    return Pool(item.astype(np.int64), owner, weight, groups, equal)
+    return Pool(item.astype(np.int64), owner, weight, groups, counts)
 
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """How the rows of one level come from a module's texts and nodes."""
+    """Pools of a module's texts and nodes, from which the rows of one level are made."""
 
     text: Pool  # of texts that are statements
     graph: Pool  # of nodes
@@ -145,9 +145,9 @@ class Pools:
         """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""
         kinds = len(NodeKind)
         nodes = self.graph.group * kinds + node_kind[self.graph.item]
-        of_kind = np.bincount(nodes, minlength=self.graph.groups * kinds).reshape(-1, kinds)
-        distinct = np.bincount(self.text.group, minlength=self.text.groups)
-        return np.concatenate([of_kind, distinct[:, None]], axis=1).astype(np.float32)
+        kind_counts = np.bincount(nodes, minlength=self.graph.groups * kinds).reshape(-1, kinds)
+        statement_counts = np.bincount(self.text.group, minlength=self.text.groups)
+        return np.concatenate([kind_counts, statement_counts[:, None]], axis=1).astype(np.float32)
 
 
 def node_keys(node_row: Integer, node_kind: Integer) -> Int64:
@@ -174,11 +174,11 @@ def region_pools(
     import scipy.sparse as sp  # here, because a module alone does without, and its import takes long
 
     count = len(sample.instruction_node)
-    inside = sp.csr_matrix((np.ones(len(group)), (group, instruction)), shape=(groups, count))
+    membership = sp.csr_matrix((np.ones(len(group)), (group, instruction)), shape=(groups, count))
 
     def members(reader: Integer, item: Integer, items: int) -> tuple[Int64, Int64]:
-        """What readers in a group read: item and group, each pair once."""
-        pairs = (inside @ sp.csr_matrix((np.ones(len(reader)), (reader, item)), shape=(count, items))).tocoo()
+        """Items that the readers in each group read: item and group of each distinct pair."""
+        pairs = (membership @ sp.csr_matrix((np.ones(len(reader)), (reader, item)), shape=(count, items))).tocoo()
         return pairs.col, pairs.row
 
     node, reader = sample.instruction_node, np.arange(count)
@@ -192,8 +192,8 @@ def region_pools(
         # A constant whose text is a definition stands for a global.
         is_definition = np.array([text.startswith("@") for text in sample.texts], dtype=bool)[sample.node_row[source]]
         defines = is_definition & (sample.node_kind[source] == NodeKind.CONSTANT)
-        taken = members(number[target[defines]], sample.node_row[source[defines]], len(sample.texts))
-        definitions = make_pool(*taken, groups, "count")
+        pairs = members(number[target[defines]], sample.node_row[source[defines]], len(sample.texts))
+        definitions = make_pool(*pairs, groups, "count")
     item, owner = members(reader, node, len(sample.node_row))
     row = sample.statement_row[len(sample.statement_row) - count :][instruction]
     key = node_keys(sample.node_row, sample.node_kind)[item]

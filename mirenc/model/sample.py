@@ -31,8 +31,8 @@ GRAPH_ARRAYS = tuple(field.name for field in fields(GraphArrays))
 
 def no_graph() -> dict[str, Any]:
     """The arrays of a graph without nodes."""
-    none, small = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
-    return dict(zip(GRAPH_ARRAYS, (none, small, none, none.reshape(2, 0), small, none), strict=True))
+    int32s, int8s = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+    return dict(zip(GRAPH_ARRAYS, (int32s, int8s, int32s, int32s.reshape(2, 0), int8s, int32s), strict=True))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

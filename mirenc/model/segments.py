@@ -10,12 +10,12 @@ from mirenc.base.arrays import Float32, Float64, Int64, Integer, UInt64
 Floats = TypeVar("Floats", Float32, Float64)
 
 # Numbers that a process sums in numpy, at some 10 ns each; to import scipy.sparse takes 0.1 to 0.2 s.
-_FEW = 1 << 21
-_summed = 0
-_LONG = 8  # rows
+_SCIPY_THRESHOLD = 1 << 21
+_summed_count = 0
+_LONG_SEGMENT = 8  # rows
 
 
-def scrambled(values: UInt64) -> UInt64:
+def hash64(values: UInt64) -> UInt64:
     """A 64-bit hash of each number (the finalizer of splitmix64, Steele et al. 2014)."""
     x = values + np.uint64(0x9E3779B97F4A7C15)
     x ^= x >> np.uint64(30)
@@ -26,30 +26,30 @@ def scrambled(values: UInt64) -> UInt64:
     return x
 
 
-def distinct(key: Integer) -> tuple[Int64, Int64]:
-    """Where each distinct key stands first, and which of them each key is; in their order, if they fit into 64 bits.
+def distinct_keys(key: Integer) -> tuple[Int64, Int64]:
+    """First place of each distinct key, and the number of each key among these; ascending, if 64 bits suffice.
 
-    Of a hash the upper bits are dropped: two equal in the others may be one more class than need be, never one less.
+    The upper bits of a hash are dropped for sorting: two equal hashes may count as distinct ones, never the reverse.
     """
     # Key and place in one number: sorting numbers is several times as fast as sorting places by them.
     bits = len(key).bit_length()
-    joined = (key.view(np.uint64) << np.uint64(bits)) | np.arange(len(key), dtype=np.uint64)
-    joined.sort()
-    order = (joined & np.uint64((1 << bits) - 1)).view(np.int64)
+    packed = (key.view(np.uint64) << np.uint64(bits)) | np.arange(len(key), dtype=np.uint64)
+    packed.sort()
+    order = (packed & np.uint64((1 << bits) - 1)).view(np.int64)
     start = run_starts(key[order])
-    which = np.empty_like(order)
-    which[order] = np.repeat(np.arange(len(start)), np.diff(start, append=len(key)))
-    return order[start], which
+    key_index = np.empty_like(order)
+    key_index[order] = np.repeat(np.arange(len(start)), np.diff(start, append=len(key)))
+    return order[start], key_index
 
 
 def run_starts(values: Integer) -> Int64:
-    """Where each run of equal values begins. Shapes: (n,) -> (runs,)."""
+    """First position of each run of equal values. Shapes: (n,) -> (runs,)."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
 
 
 def segment_max(x: Float32, start: Integer) -> Float32:
     """Largest of each column in each segment of rows, of which none is empty. Shapes: (m, d), (n,) -> (n, d)."""
-    if len(x) < _LONG * len(start) or not len(start):
+    if len(x) < _LONG_SEGMENT * len(start) or not len(start):
         return np.maximum.reduceat(x, start, axis=0) if len(start) else x[:0]
     # Several times as fast where segments are long.
     return np.stack([x[first:last].max(0) for first, last in itertools.pairwise([*start.tolist(), len(x)])])
@@ -63,10 +63,10 @@ def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> F
 
     Shapes: weight (K,), rows of ``x`` (K,), start (n + 1,), x (m, d) -> (n, d), all floats of one type
     """
-    global _summed
-    _summed += len(column) * x.shape[1]
+    global _summed_count
+    _summed_count += len(column) * x.shape[1]
     segments = len(start) - 1
-    if _summed > _FEW:
+    if _summed_count > _SCIPY_THRESHOLD:
         import scipy.sparse as sp
 
         # Of wider numbers scipy would look whether they fit.

@@ -21,52 +21,50 @@ SLICE = 1 << 12  # rows or nodes at once: enough for equal neighbours to meet, f
 
 def usable_cores() -> int:
     """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache
 def _blas() -> Any:
-    """Found once: looking through the loaded libraries takes milliseconds."""
+    """The controller of BLAS's threads, made once: looking through the loaded libraries takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Each of our threads does its own products: BLAS's threads wait for each other."""
+    """A context in which BLAS uses one thread: mirenc's own threads do products, and BLAS's wait for each other."""
     return _blas().limit(limits=1, user_api="blas")
 
 
-def in_order(work: Callable[[Item], Result], items: Sequence[Item], threads: int) -> Iterator[Result]:
-    """``work`` of each item, in their order, computed a few items ahead."""
+def map_in_order(function: Callable[[Item], Result], items: Sequence[Item], threads: int) -> Iterator[Result]:
+    """``function`` of each item, in their order, computed a few items ahead."""
     if threads == 1 or len(items) < 2:
-        yield from map(work, items)
+        yield from map(function, items)
         return
     with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future[Result]] = deque()
-        rest = iter(items)
-        waiting.extend(pool.submit(work, item) for item in islice(rest, 2 * threads))
-        while waiting:
-            yield waiting.popleft().result()
-            waiting.extend(pool.submit(work, item) for item in islice(rest, 1))
+        futures: deque[Future[Result]] = deque()
+        remaining = iter(items)
+        futures.extend(pool.submit(function, item) for item in islice(remaining, 2 * threads))
+        while futures:
+            yield futures.popleft().result()
+            futures.extend(pool.submit(function, item) for item in islice(remaining, 1))
 
 
-def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
-    """``work`` of each slice of many rows, one below the other: (rows, width) float32."""
+def map_slices(function: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
+    """``function`` of each slice of many rows, one below the other: (rows, width) float32."""
     out = np.empty((rows, width), dtype=np.float32)
 
     def fill(first: int) -> None:
         part = slice(first, min(first + SLICE, rows))
-        out[part] = work(part)
+        out[part] = function(part)
 
-    for _ in in_order(fill, range(0, rows, SLICE), threads):
+    for _ in map_in_order(fill, range(0, rows, SLICE), threads):
         pass
     return out
 
 
-def give_back() -> None:
+def trim_memory() -> None:
     """Give the system what is free, in milliseconds: without this the peak of a large module is a third higher."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)

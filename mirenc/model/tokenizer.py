@@ -34,7 +34,7 @@ _SILENT = tuple(SPECIAL_TOKENS[index] for index in (CLS, SEP, PAD))
 # 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
 _MAX_CHARACTERS = 8192
 _MAX_WORD = 100
-_REMEMBERED = 1 << 16  # texts with their ids, some 300 bytes each; words with theirs
+_MAX_REMEMBERED = 1 << 16  # texts with their ids, some 300 bytes each; words with theirs
 # A run of letters and digits with the space before it, or one punctuation sign with the space before it. A longer run
 # is cut: WordPiece's search is quadratic in a word's length, so it makes [UNK] of anything past 100.
 _WORD = f"_?[a-z0-9]{{1,{_MAX_WORD - 1}}}|_?[^a-z0-9_]|_"  # _ is a space
@@ -73,8 +73,8 @@ class IRTokenizer:
 
     def __init__(self, tokenizer: Tokenizer, config: TokenizerConfig) -> None:
         self.config = config
-        self._remembered: dict[str, list[int]] = {}
-        self._words: dict[str, list[int]] = {}
+        self._text_ids: dict[str, list[int]] = {}
+        self._word_ids: dict[str, list[int]] = {}
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
@@ -94,37 +94,37 @@ class IRTokenizer:
 
     def encode(self, statement: str) -> list[int]:
         """The pipeline's ids of one statement, [CLS] and [SEP] included, at most ``max_length``; a word is cut once."""
-        text, limit, memory = statement[:_MAX_CHARACTERS], self.config.max_length - 2, self._words
+        text, limit, memory = statement[:_MAX_CHARACTERS], self.config.max_length - 2, self._word_ids
         # Letter by letter, where `str.lower` knows words that end in a sigma.
         lower = text.lower() if text.isascii() else "".join(map(str.lower, text)).replace(_SPACE, " ")
-        pieces = [memory.get(word) or self._word(word) for word in _WORDS.findall(lower)[:limit]]
+        pieces = [memory.get(word) or self._encode_word(word) for word in _WORDS.findall(lower)[:limit]]
         return [CLS, *list(itertools.chain.from_iterable(pieces))[:limit], SEP]
 
-    def _word(self, word: str) -> list[int]:
-        if len(self._words) >= _REMEMBERED:
-            self._words.clear()
+    def _encode_word(self, word: str) -> list[int]:
+        if len(self._word_ids) >= _MAX_REMEMBERED:
+            self._word_ids.clear()
         pieces = self._tokenizer.model.tokenize(word.replace(" ", _SPACE))
-        ids = self._words[word] = [piece.id for piece in pieces]
+        ids = self._word_ids[word] = [piece.id for piece in pieces]
         return ids
 
     def encode_batch(self, statements: Sequence[str]) -> tuple[UInt16, Int32]:
         """Ids of many statements, (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each, (U,) int32."""
         # Files of one project share most of their statements.
-        memory = self._remembered
-        if len(memory) + len(statements) > _REMEMBERED:
+        memory = self._text_ids
+        if len(memory) + len(statements) > _MAX_REMEMBERED:
             memory.clear()
         encoded = [memory.get(text) or memory.setdefault(text, self.encode(text)) for text in statements]
         length = np.fromiter(map(len, encoded), np.int32, len(encoded))
         ids = np.full((len(encoded), self.config.max_length), PAD, dtype=np.uint16)
-        inside = np.arange(ids.shape[1]) < length[:, None]
-        ids[inside] = np.fromiter(itertools.chain.from_iterable(encoded), np.uint16, int(length.sum()))
+        is_token = np.arange(ids.shape[1]) < length[:, None]
+        ids[is_token] = np.fromiter(itertools.chain.from_iterable(encoded), np.uint16, int(length.sum()))
         return ids, length
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Text of each id, lower-cased, a space in front of it included; [CLS], [SEP] and [PAD] give none."""
         names = (self._tokenizer.id_to_token(int(index)) or "[UNK]" for index in ids)
-        bare = (piece[2:] if len(piece) > 2 and piece.startswith("##") else piece for piece in names)
-        return ["" if piece in _SILENT else piece.replace(_SPACE, " ") for piece in bare]
+        texts = (piece[2:] if len(piece) > 2 and piece.startswith("##") else piece for piece in names)
+        return ["" if piece in _SILENT else piece.replace(_SPACE, " ") for piece in texts]
 
     def decode(self, ids: Iterable[int]) -> str:
         """The statement of some ids, lower-cased; special tokens are left out, [UNK] stays."""
@@ -134,13 +134,13 @@ class IRTokenizer:
         """[UNK] rate, truncation rate and mean length on some statements."""
         if not statements:
             return TokenizerReport(0, 0.0, 0.0, 0.0)
-        total = unknown = cut = 0
+        total = unk_count = cut_count = 0
         for encoding in self._tokenizer.encode_batch_fast([text[:_MAX_CHARACTERS] for text in statements]):
             total += len(encoding.ids)
-            unknown += encoding.ids.count(UNK)
-            cut += len(encoding.ids) > self.config.max_length
+            unk_count += encoding.ids.count(UNK)
+            cut_count += len(encoding.ids) > self.config.max_length
         count = len(statements)
-        return TokenizerReport(count, total / count, unknown / total, cut / count)
+        return TokenizerReport(count, total / count, unk_count / total, cut_count / count)
 
     def to_json(self) -> str:
         """The tokenizer and its configuration as JSON text."""
@@ -166,9 +166,9 @@ class IRTokenizer:
         """Read a tokenizer from the JSON text that `save` writes; errors as of `from_file`."""
         try:
             # Our own key stands last: cut off there, 28,000 pieces are parsed by the library alone.
-            library, _, rest = text.rpartition('"mirenc":')
-            config = TokenizerConfig.from_dict(json.loads(rest.rstrip().removesuffix("}")), where=where)
-            tokenizer = Tokenizer.from_str(library.rstrip().removesuffix(",") + "}")
+            tokenizer_text, _, config_text = text.rpartition('"mirenc":')
+            config = TokenizerConfig.from_dict(json.loads(config_text.rstrip().removesuffix("}")), where=where)
+            tokenizer = Tokenizer.from_str(tokenizer_text.rstrip().removesuffix(",") + "}")
         except Exception as error:  # noqa: BLE001 - the tokenizers library raises bare Exception
             advice = "Train one with `mirenc corpus build`"
             raise TokenizerError(f"{where}: not a mirenc tokenizer ({error}). {advice}") from None
@@ -204,11 +204,11 @@ def train_tokenizer(statements: Iterable[str], config: TokenizerConfig | None = 
         limit_alphabet=len(alphabet) + 64,
         show_progress=False,
     )
-    rest = iter(statements)
-    first = next(rest, None)
+    iterator = iter(statements)
+    first = next(iterator, None)
     if first is None:
         raise TokenizerError("no statements to train on. Give files or folders with LLVM IR")
-    tokenizer.train_from_iterator((text[:_MAX_CHARACTERS] for text in itertools.chain([first], rest)), trainer)
+    tokenizer.train_from_iterator((text[:_MAX_CHARACTERS] for text in itertools.chain([first], iterator)), trainer)
     # A pipeline of its own: only the paper's five are special, and none of them is looked for inside a statement.
-    complete = _pipeline(models.WordPiece(tokenizer.get_vocab(), unk_token="[UNK]", max_input_chars_per_word=_MAX_WORD))
-    return IRTokenizer(complete, config)
+    final = _pipeline(models.WordPiece(tokenizer.get_vocab(), unk_token="[UNK]", max_input_chars_per_word=_MAX_WORD))
+    return IRTokenizer(final, config)

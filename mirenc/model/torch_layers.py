@@ -47,21 +47,21 @@ def _module(layer: Layer) -> nn.Module | nn.Parameter:
 
 
 class TorchLayers(nn.Module):
-    """Modules of some layers; one named ``blocks.0.norm`` is a module of that path."""
+    """Torch modules of declared layers; the layer ``blocks.0.norm`` is the module of that path."""
 
-    def __init__(self, declared: Mapping[str, Layer]) -> None:
+    def __init__(self, layers: Mapping[str, Layer]) -> None:
         super().__init__()
         self._by_name: dict[str, Any] = {}
-        for name, layer in declared.items():
-            built = self._by_name[name] = _module(layer)
-            owner: nn.Module = self
+        for name, layer in layers.items():
+            module = self._by_name[name] = _module(layer)
+            parent: nn.Module = self
             *path, last = name.split(".")
             for part in path:
-                if part not in owner._modules:
-                    owner.add_module(part, nn.Module())
-                owner = owner.get_submodule(part)
-            setattr(owner, last, built)
-        for name, layer in declared.items():
+                if part not in parent._modules:
+                    parent.add_module(part, nn.Module())
+                parent = parent.get_submodule(part)
+            setattr(parent, last, module)
+        for name, layer in layers.items():
             if isinstance(layer, (Linear, Embedding)) and layer.std is not None:
                 nn.init.normal_(self._by_name[name].weight, std=layer.std)
                 if isinstance(layer, Linear) and layer.bias:
@@ -118,14 +118,14 @@ class TorchLayers(nn.Module):
         return y.transpose(1, 2).reshape(batch, length, width // 3)
 
     def depthwise(self, name: str, x: Tensor, real: Tensor | None) -> Tensor:
-        seen = x if real is None else x * real.unsqueeze(-1).to(x.dtype)
-        return self._by_name[name](seen.transpose(1, 2)).transpose(1, 2)
+        masked = x if real is None else x * real.unsqueeze(-1).to(x.dtype)
+        return self._by_name[name](masked.transpose(1, 2)).transpose(1, 2)
 
     def token_mean(self, x: Tensor, real: Tensor | None) -> Tensor:
         if real is None:
             return x.mean(1)
-        inside = real.unsqueeze(-1)
-        return x.masked_fill(~inside, 0.0).sum(1) / inside.sum(1)
+        mask = real.unsqueeze(-1)
+        return x.masked_fill(~mask, 0.0).sum(1) / mask.sum(1)
 
     def token_max(self, x: Tensor, real: Tensor | None) -> Tensor:
         return (x if real is None else x.masked_fill(~real.unsqueeze(-1), float("-inf"))).amax(1)
@@ -148,19 +148,19 @@ class TorchLayers(nn.Module):
         sizes = torch.bincount(key // max(nodes, 1), minlength=relations).tolist()
         return Neighbours(source, pair, 1.0 / count[pair], key % max(nodes, 1), sizes)
 
-    def relation_means(self, base: Tensor, x: Tensor, near: Neighbours, mix: Tensor, basis: Tensor) -> Tensor:
-        zeros = x.new_zeros(near.node.shape[0], x.shape[1])
-        mean = _add_rows(zeros, near.pair, x[near.source] * near.share[:, None])
+    def relation_means(self, base: Tensor, x: Tensor, neighbours: Neighbours, mix: Tensor, basis: Tensor) -> Tensor:
+        zeros = x.new_zeros(neighbours.node.shape[0], x.shape[1])
+        mean = _add_rows(zeros, neighbours.pair, x[neighbours.source] * neighbours.share[:, None])
         matrices = torch.einsum("rb,bij->rij", mix, basis)
-        products = [part @ matrix for part, matrix in zip(torch.split(mean, near.sizes), matrices, strict=True)]
-        return _add_rows(base, near.node, torch.cat(products))
+        products = [part @ matrix for part, matrix in zip(torch.split(mean, neighbours.sizes), matrices, strict=True)]
+        return _add_rows(base, neighbours.node, torch.cat(products))
 
 
-def _add_rows(rows: Tensor, index: Tensor, more: Tensor) -> Tensor:
-    """``more``, each row added to the one that the index says; ONNX has no other sum of rows that repeat."""
+def _add_rows(rows: Tensor, index: Tensor, addends: Tensor) -> Tensor:
+    """``addends``, each row added to the one that the index says; ONNX has no other sum of rows that repeat."""
     if torch.onnx.is_in_onnx_export():
-        return rows.scatter_add(0, index[:, None].expand_as(more), more)
-    return rows.index_add(0, index, more)
+        return rows.scatter_add(0, index[:, None].expand_as(addends), addends)
+    return rows.index_add(0, index, addends)
 
 
 class TextEncoder(TorchLayers):
@@ -169,8 +169,8 @@ class TextEncoder(TorchLayers):
     token: nn.Embedding
     blocks: nn.Module
 
-    def __init__(self, config: TextConfig, declared: Mapping[str, Layer]) -> None:
-        super().__init__(declared)
+    def __init__(self, config: TextConfig, layers: Mapping[str, Layer]) -> None:
+        super().__init__(layers)
         self.config = config
 
     def forward(self, ids: Tensor) -> Tensor:
@@ -206,8 +206,8 @@ class TextEncoder(TorchLayers):
 class GraphEncoder(TorchLayers):
     """Nodes to vectors."""
 
-    def __init__(self, config: GraphConfig, declared: Mapping[str, Layer]) -> None:
-        super().__init__(declared)
+    def __init__(self, config: GraphConfig, layers: Mapping[str, Layer]) -> None:
+        super().__init__(layers)
         self.config = config
 
     def forward(self, data: Any, features: Tensor, statements: Tensor | None = None) -> list[Tensor]:
@@ -223,8 +223,8 @@ class GraphEncoder(TorchLayers):
 class Head(TorchLayers):
     """Layers and the formula that computes with them."""
 
-    def __init__(self, declared: Mapping[str, Layer], formula: Callable[..., Tensor]) -> None:
-        super().__init__(declared)
+    def __init__(self, layers: Mapping[str, Layer], formula: Callable[..., Tensor]) -> None:
+        super().__init__(layers)
         self._formula = formula
 
     def forward(self, *inputs: Tensor) -> Tensor:

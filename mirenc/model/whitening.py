@@ -24,7 +24,7 @@ _SHRINKAGE = 0.01  # chosen in pretrain/README.md
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What of a domain's vectors a map is fitted on."""
+    """The moments of a domain's vectors that a map is fitted on."""
 
     mean: Float64  # (D,)
     covariance: Float64  # (D, D), 0 where the vectors do not differ
@@ -33,15 +33,15 @@ class Moments:
 
 def moments_of(vectors: Floating, pairs: Integer | None = None) -> Moments:
     """Moments of some vectors (M, D), M > 0; ``pairs`` (P, 2) are rows that are one program at two levels."""
-    wide = vectors.astype(np.float64)
-    mean = wide.mean(0)
-    if np.ptp(wide, axis=0).max() == 0:
+    values = vectors.astype(np.float64)
+    mean = values.mean(0)
+    if np.ptp(values, axis=0).max() == 0:
         return Moments(mean, np.zeros((len(mean), len(mean))), None)
     within = None
     if pairs is not None and len(pairs):
-        difference = wide[pairs[:, 0]] - wide[pairs[:, 1]]
+        difference = values[pairs[:, 0]] - values[pairs[:, 1]]
         within = difference.T @ difference / (2 * len(pairs))
-    return Moments(mean, np.cov(wide - mean, rowvar=False), within)
+    return Moments(mean, np.cov(values - mean, rowvar=False), within)
 
 
 def mixed_whitening(
@@ -58,27 +58,25 @@ def mixed_whitening(
     much what parts the domains counts (b), ``floor`` the share of the mean variance that is added to each. (D,), (D, D)
     """
     width = len(domains[0][0].mean)
-    used = [(each, weight) for each, weight in domains if weight > 0 and each.covariance.any()]
-    if not used:
+    mixture = [(m, weight) for m, weight in domains if weight > 0 and m.covariance.any()]
+    if not mixture:
         return np.zeros(width, np.float32), np.eye(width, dtype=np.float32)
-    share = np.array([weight for _, weight in used]) / sum(weight for _, weight in used)
-    means = np.array([each.mean for each, _ in used])
+    share = np.array([weight for _, weight in mixture]) / sum(weight for _, weight in mixture)
+    means = np.array([m.mean for m, _ in mixture])
     mean = share @ means
-    spreads = np.array(
-        [each.covariance if each.within is None else each.within + shrinkage * each.covariance for each, _ in used]
-    )
+    spreads = np.array([m.covariance if m.within is None else m.within + shrinkage * m.covariance for m, _ in mixture])
     traces = np.trace(spreads, axis1=1, axis2=2)
     size = float(share @ traces)
     total = np.tensordot(share * size / traces, spreads, 1)
-    parting = ((means - mean).T * share) @ (means - mean)
-    if between and np.trace(parting) > 0:
-        total += between * size / np.trace(parting) * parting
+    scatter = ((means - mean).T * share) @ (means - mean)
+    if between and np.trace(scatter) > 0:
+        total += between * size / np.trace(scatter) * scatter
     variance, directions = np.linalg.eigh(total)
     variance = np.maximum(variance, 0)
     # Symmetric (ZCA): component i stays as near to the encoder's component i as can be.
     scale = 1.0 / np.sqrt(variance + floor * variance.mean() + np.finfo(np.float32).tiny)
     matrix = (directions * scale) @ directions.T
-    lengths = [np.trace(matrix @ each.covariance @ matrix) for each, _ in used]
+    lengths = [np.trace(matrix @ m.covariance @ matrix) for m, _ in mixture]
     matrix *= np.sqrt(width / float(share @ np.array(lengths)))
     return mean.astype(np.float32), matrix.astype(np.float32)
 

@@ -20,8 +20,8 @@ from mirenc.pretrain.graphs import Graphs, join_graphs
 from mirenc.pretrain.objectives import mask_tokens
 from mirenc.pretrain.parallel import Processes
 
-_NONE = np.zeros(0, dtype=np.int64)
-_POOL = 16  # batches that are drawn at once and sorted, so that statements of similar length are together
+_NO_ROWS = np.zeros(0, dtype=np.int64)
+_POOL_BATCHES = 16  # batches that are drawn at once and sorted, so that statements of similar length are together
 # A batch's length is padded to a multiple of this: on a CPU every new shape of a product costs memory for good.
 _LENGTH_STEP = 4
 
@@ -32,10 +32,10 @@ class Batch(NamedTuple):
     items: int  # tokens or nodes of the whole batch (`StepReport`)
     statements: tuple[Int64, Int64, Bool] | None = None  # a share's ids, the same masked, what is predicted: (B', T)
     chosen: int = 0  # tokens to be predicted in the whole batch
-    modules: Int64 = _NONE  # (B,) of the corpus, or forms of functions (contrast); all of the batch
+    modules: Int64 = _NO_ROWS  # (B,) of the corpus, or forms of functions (contrast); all of the batch
     graphs: Graphs | None = None  # of a share of them
     step: int = 0
-    spelling: Int64 = _NONE  # (B,) of contrast: how each module's texts are spelled
+    spelling: Int64 = _NO_ROWS  # (B,) of contrast: how each module's texts are spelled
     beside: Any = None  # what the stage of a recipe takes
 
 
@@ -64,11 +64,11 @@ class Sampler:
         counts = corpus.text_counts(modules)
         self._statement_rows: Int64 = np.flatnonzero(counts)
         weights = counts[self._statement_rows] ** config.frequency_temper
-        self._cumulated = np.cumsum(weights) / weights.sum()
+        self._cumulative_weights = np.cumsum(weights) / weights.sum()
         nodes = corpus.node_count[modules]
         self.graphs: Int64 = modules[(nodes > 0) & (nodes <= config.max_nodes)]
-        drawn = np.random.default_rng([config.seed, 300]).permutation(self.graphs)
-        self.matching_graphs: Int64 = np.sort(drawn[: config.matching_modules])
+        shuffled = np.random.default_rng([config.seed, 300]).permutation(self.graphs)
+        self.matching_graphs: Int64 = np.sort(shuffled[: config.matching_modules])
         self.functions = functions
         if functions is not None:
             programs = functions.programs
@@ -78,11 +78,11 @@ class Sampler:
                 advice = "Add files of another level, or collect the functions in two forms: mirenc corpus functions"
                 raise ConfigError(f"{cause} two forms. {advice} --in-form plain --in-form O2")
         for stage in config.stages.keys() - {"mlm", "contrast"}:
-            self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
+            self._distinct_programs(self.graphs if stage == "gae" else self.matching_graphs, 2)
 
-    def rng(self, what: int, step: int) -> np.random.Generator:
+    def rng(self, purpose: int, step: int) -> np.random.Generator:
         """The generator of a step."""
-        return np.random.default_rng([*self._seeds, what, step])
+        return np.random.default_rng([*self._seeds, purpose, step])
 
     def batches(self, stage: str, steps: range) -> Iterator[Batch]:
         """The batches of some steps in order, ``config.workers`` processes ahead of whoever takes them."""
@@ -94,7 +94,7 @@ class Sampler:
     def batch(self, stage: str, step: int) -> Batch:
         """The batch of one step."""
         if stage == "mlm":
-            return self._masked(step)
+            return self._mlm_batch(step)
         if stage == "contrast":
             forms, spelling = self.contrast(step)
             assert self.functions is not None
@@ -104,12 +104,12 @@ class Sampler:
         graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
         return Batch(int(self.corpus.node_count[modules].sum()), modules=modules, graphs=graphs)
 
-    def _masked(self, step: int) -> Batch:
+    def _mlm_batch(self, step: int) -> Batch:
         """A slice of a pool of statements sorted by length, padded and masked."""
-        size, rng, tokenizer = self.config.mlm.batch, self.rng(100, step // _POOL), self.corpus.tokenizer
-        pool = self._statement_rows[np.searchsorted(self._cumulated, rng.random(size * _POOL))]
+        size, rng, tokenizer = self.config.mlm.batch, self.rng(100, step // _POOL_BATCHES), self.corpus.tokenizer
+        pool = self._statement_rows[np.searchsorted(self._cumulative_weights, rng.random(size * _POOL_BATCHES))]
         pool = pool[np.argsort(self.corpus.text_length[pool], kind="stable")]
-        rows = pool.reshape(_POOL, size)[rng.permutation(_POOL)[step % _POOL]]
+        rows = pool.reshape(_POOL_BATCHES, size)[rng.permutation(_POOL_BATCHES)[step % _POOL_BATCHES]]
         width = -(-int(self.corpus.text_length[rows].max()) // _LENGTH_STEP) * _LENGTH_STEP
         ids = self.corpus.padded_ids(rows, min(width, tokenizer.config.max_length))  # (B, T)
         rng, share = self.rng(0, step), self.processes.share(size)
@@ -119,12 +119,12 @@ class Sampler:
     def modules(self, stage: str, step: int) -> Int64:
         """(B,) modules of a step, no two of one program; of nearly equal size in a hard step of matching."""
         if stage == "gae":
-            return self._distinct(self.rng(201, step).permutation(self.graphs), self.config.gae.batch)
+            return self._distinct_programs(self.rng(201, step).permutation(self.graphs), self.config.gae.batch)
         rng = self.rng(202, step)
         if rng.random() >= self.config.hard_negatives:
-            return self._distinct(rng.permutation(self.matching_graphs), self.config.igm.batch)
+            return self._distinct_programs(rng.permutation(self.matching_graphs), self.config.igm.batch)
         by_size = self.matching_graphs[np.argsort(self.corpus.node_count[self.matching_graphs], kind="stable")]
-        return self._distinct(np.roll(by_size, -int(rng.integers(len(by_size)))), self.config.igm.batch)
+        return self._distinct_programs(np.roll(by_size, -int(rng.integers(len(by_size)))), self.config.igm.batch)
 
     def contrast(self, step: int) -> tuple[Int64, Int64]:
         """Forms of a step, first one of each program and then the other, and their spelling. Two (2 P,)."""
@@ -141,7 +141,7 @@ class Sampler:
         )
         return np.array(pairs, dtype=np.int64).T.ravel(), np.tile(spelling, 2)
 
-    def _distinct(self, candidates: Int64, batch: int) -> Int64:
+    def _distinct_programs(self, candidates: Int64, batch: int) -> Int64:
         chosen: dict[tuple[str, str], int] = {}
         for module in candidates.tolist():
             chosen.setdefault(self._programs[module], module)

@@ -21,7 +21,7 @@ def write(path: Path, payload: dict[str, Any]) -> None:
 
 
 def read(path: Path, identity: dict[str, Any], *, device: torch.device) -> dict[str, Any]:
-    """Read a checkpoint, its tensors on ``device``; it must have the ``identity``'s values, of keys that it has.
+    """Read a checkpoint, its tensors on ``device``; of the keys in ``identity`` that it has, the values must be equal.
 
     Raises ConfigError: there is none, or it is another run's. Raises ModelError: it is damaged.
     """

@@ -24,8 +24,8 @@ class StageConfig(Config):
         """Learning rate of a step."""
         if step < self.warmup:
             return self.learning_rate * ((step + 1) / self.warmup)
-        done = (step - self.warmup) / max(1, self.steps - self.warmup)
-        return self.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(done, 1.0))))
+        progress = (step - self.warmup) / max(1, self.steps - self.warmup)
+        return self.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(progress, 1.0))))
 
 
 class ContrastWeights(Config):
@@ -62,7 +62,7 @@ class ContrastConfig(StageConfig):
     """Lengths of the blocks of a search vector."""
 
     @model_validator(mode="after")
-    def _has_functions(self) -> Self:
+    def _check_functions(self) -> Self:
         if self.steps and not self.functions:
             raise ValueError("contrast.steps needs functions = FOLDER, made by `mirenc corpus functions`")
         return self
@@ -126,7 +126,7 @@ class PretrainConfig(Config):
     contrast: ContrastConfig = ContrastConfig()
 
     @model_validator(mode="after")
-    def _runs(self) -> Self:
+    def _check_stages(self) -> Self:
         if self.igm.batch < 2:
             raise ValueError("igm.batch must be at least 2: a negative is another module's graph")
         if not self.stages:
@@ -164,7 +164,7 @@ class MapsConfig(Config):
     domains: tuple[DomainConfig, ...] = ()
 
     @model_validator(mode="after")
-    def _something(self) -> Self:
+    def _check_domains(self) -> Self:
         if not self.corpus and not self.domains:
             raise ValueError("nothing to fit maps on: corpus is 0 and there are no domains")
         return self

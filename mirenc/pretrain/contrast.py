@@ -36,10 +36,10 @@ _TOKENS = 1 << 21  # encoded at once
 _MASKED, _MASKED_WIDTH = 2048, 32  # texts a step, and their tokens
 _EDGES = 20_000  # of each flow, a step
 _TEACHER_EVERY = 3  # steps
-_LARGEST_SCALE = 100.0
+_MAX_SCALE = 100.0
 _MAP_STEPS = 8  # steps whose functions first maps are fitted on
-_LEAST = 10  # instructions of a function that is validated on
-_VALIDATED = 32  # pairs of modules at once
+_MIN_INSTRUCTIONS = 10  # instructions of a function that is validated on
+_PAIRS_AT_ONCE = 32  # pairs of modules at once
 
 
 class FunctionTable:
@@ -62,11 +62,11 @@ class FunctionTable:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
 
     def _places(self, group: str, modules: Tensor) -> tuple[Tensor, Tensor]:
-        """Where some modules' entries stand, end to end, and which module, by number among these, each is of."""
+        """Places of all entries of some modules, end to end; and, for each entry, its module's number among these."""
         sizes = self._sizes[group][modules]
-        of = torch.repeat_interleave(torch.arange(len(modules), device=self.device), sizes)
+        module = torch.repeat_interleave(torch.arange(len(modules), device=self.device), sizes)
         shift = self._start[group][modules] - (sizes.cumsum(0) - sizes)
-        return torch.arange(len(of), device=self.device) + shift[of], of
+        return torch.arange(len(module), device=self.device) + shift[module], module
 
     def padded(self, texts: Tensor, width: int) -> Tensor:
         """Token ids, cut to ``width``. Shapes: (U,) -> (U, width) int64."""
@@ -86,41 +86,41 @@ class FunctionTable:
 
         def texts_of(group: str) -> tuple[Tensor, Tensor]:
             """Text of each entry in its module's spelling, and its module."""
-            of = self._places(group, modules)[1]
-            return self._rows[spelling[of], column(f"{group}_row")], of
+            module = self._places(group, modules)[1]
+            return self._rows[spelling[module], column(f"{group}_row")], module
 
         node_text, node_module = texts_of("node")
         nodes, count = self._sizes["node"][modules], self._sizes["function"][modules]
         first_node, first_function = nodes.cumsum(0) - nodes, count.cumsum(0) - count
         functions, function_module = self._places("function", modules)
         groups = len(functions) + len(modules)
-        text, of = texts_of("text")
-        entries = [(text, column("text_group") + first_function[of], column("text_count"))]
+        text, module = texts_of("text")
+        entries = [(text, column("text_group") + first_function[module], column("text_count"))]
         if definitions:
-            text, of = texts_of("defined")
-            entries.append((text, column("defined_group") + first_function[of], torch.ones_like(of)))
-        text, of = texts_of("statement")
-        entries.append((text, len(functions) + of, column("statement_count")))
+            text, module = texts_of("defined")
+            entries.append((text, column("defined_group") + first_function[module], torch.ones_like(module)))
+        text, module = texts_of("statement")
+        entries.append((text, len(functions) + module, column("statement_count")))
         text, owner, times = (torch.cat(parts) for parts in zip(*entries, strict=True))
-        texts, which = torch.unique(torch.cat([node_text, text]), return_inverse=True)
-        node_row, row = which[: len(node_text)], which[len(node_text) :]
+        texts, inverse = torch.unique(torch.cat([node_text, text]), return_inverse=True)
+        node_row, row = inverse[: len(node_text)], inverse[len(node_text) :]
         # Texts of a group that a spelling makes equal are one.
-        key, which = torch.unique(owner * len(texts) + row, return_inverse=True)
-        occurrences = torch.zeros(len(key), device=self.device).double().index_add(0, which, times.double())
+        key, inverse = torch.unique(owner * len(texts) + row, return_inverse=True)
+        occurrences = torch.zeros(len(key), device=self.device).double().index_add(0, inverse, times.double())
         pool_row_group, pool_row = key // len(texts), key % len(texts)
         kind = column("node_kind")
-        of = self._places("member", modules)[1]
-        every = torch.arange(len(node_row), device=self.device)
-        member = torch.cat([column("member_node") + first_node[of], every])
-        node_group = torch.cat([column("member_group") + first_function[of], len(functions) + node_module])
+        module = self._places("member", modules)[1]
+        all_nodes = torch.arange(len(node_row), device=self.device)
+        member = torch.cat([column("member_node") + first_node[module], all_nodes])
+        node_group = torch.cat([column("member_group") + first_function[module], len(functions) + node_module])
         key = (node_group * len(texts) + node_row[member]) * len(NodeKind) + kind[member]
-        _, which, alike = torch.unique(key, return_inverse=True, return_counts=True)
-        weight = alike[which].double()
-        root = self._weighting == "sqrt"
+        _, inverse, class_size = torch.unique(key, return_inverse=True, return_counts=True)
+        weight = class_size[inverse].double()
+        use_sqrt = self._weighting == "sqrt"
         needs_vector = torch.zeros(len(texts), dtype=torch.bool, device=self.device)
         needs_vector[pool_row] = True
         needs_vector[node_row[kind == NodeKind.INSTRUCTION]] = True
-        of = self._places("edge", modules)[1]
+        module = self._places("edge", modules)[1]
         return IRData(
             num_nodes=len(node_row),
             texts=texts,
@@ -128,15 +128,15 @@ class FunctionTable:
             node_row=node_row,
             node_kind=kind,
             node_argument=column("node_argument"),
-            edge_index=torch.stack([column("edge_source"), column("edge_target")]) + first_node[of],
+            edge_index=torch.stack([column("edge_source"), column("edge_target")]) + first_node[module],
             edge_flow=column("edge_flow"),
             edge_position=column("edge_position"),
             pool_row=pool_row,
             pool_row_group=pool_row_group,
-            pool_row_weight=_shares(occurrences.sqrt() if root else occurrences, pool_row_group, groups),
+            pool_row_weight=_shares(occurrences.sqrt() if use_sqrt else occurrences, pool_row_group, groups),
             pool_node=member,
             pool_node_group=node_group,
-            pool_node_weight=_shares(weight.rsqrt() if root else torch.ones_like(weight), node_group, groups),
+            pool_node_weight=_shares(weight.rsqrt() if use_sqrt else torch.ones_like(weight), node_group, groups),
             groups=groups,
             functions=functions,
             function_module=function_module,
@@ -149,16 +149,16 @@ class FunctionTable:
         if not len(candidate):
             return candidate, candidate
         sorted_keys, order = key[candidate].sort()
-        at = torch.searchsorted(sorted_keys, key[query]).clamp(max=len(candidate) - 1)
-        hit = sorted_keys[at] == key[query]
-        return query[hit], candidate[order[at[hit]]]
+        position = torch.searchsorted(sorted_keys, key[query]).clamp(max=len(candidate) - 1)
+        is_match = sorted_keys[position] == key[query]
+        return query[is_match], candidate[order[position[is_match]]]
 
-    def alike(self, batch: IRData, one: Tensor, other: Tensor) -> Tensor:
+    def alike(self, batch: IRData, query: Tensor, candidate: Tensor) -> Tensor:
         """Pairs of functions that are no negatives: of one name, or of equal statements in one form. (n,) -> (n, n)."""
         name, sequence = self.name[batch.functions], self.sequence[batch.functions]
-        known = name[one][:, None] == name[other]
-        known |= (sequence[other][:, None] == sequence[other]) | (sequence[one][:, None] == sequence[one])
-        return known.fill_diagonal_(fill_value=False)
+        alike = name[query][:, None] == name[candidate]
+        alike |= (sequence[candidate][:, None] == sequence[candidate]) | (sequence[query][:, None] == sequence[query])
+        return alike.fill_diagonal_(fill_value=False)
 
 
 def _starts(sizes: Tensor) -> Tensor:
@@ -170,22 +170,22 @@ def _shares(weight: Tensor, group: Tensor, groups: int) -> Tensor:
     return weight / weight.new_zeros(groups).index_add(0, group, weight)[group]
 
 
-def info_nce(one: Tensor, other: Tensor, scale: Tensor, known: Tensor | None = None) -> Tensor:
-    """-log softmax of own pairs, both ways; pairs that are ``known`` to be alike are left out. 0 for no pair.
+def info_nce(query: Tensor, candidate: Tensor, scale: Tensor, mask: Tensor | None = None) -> Tensor:
+    """-log softmax of own pairs, both ways, without the negatives that ``mask`` marks as alike. 0 for no pair.
 
     Shapes: (n, D), (n, D), (), (n, n) -> ()
     """
-    scores = one @ other.T * scale
-    if not len(one):
+    scores = query @ candidate.T * scale
+    if not len(query):
         return scores.sum()
-    if known is not None:
-        scores = scores.masked_fill(known, -1e4)
-    target = torch.arange(len(one), device=one.device)
+    if mask is not None:
+        scores = scores.masked_fill(mask, -1e4)
+    target = torch.arange(len(query), device=query.device)
     return 0.5 * (F.cross_entropy(scores, target) + F.cross_entropy(scores.T, target))
 
 
 class ContrastLosses(nn.Module):
-    """The loss of a step of the stage, and what it trains: the model, its whitening maps, temperatures."""
+    """The loss of a step of the stage, and the parameters it trains: the model, its whitening maps, temperatures."""
 
     stage = "contrast"
 
@@ -196,9 +196,9 @@ class ContrastLosses(nn.Module):
         self._model, self._sampler, self._config = [model], sampler, config  # a list: no part of the state
         self.device = next(model.parameters()).device
         self._table = FunctionTable(functions, self.device, model.config.pooling.weighting)
-        low = sampler.config.precision == "bfloat16"
-        self._precision = torch.autocast(self.device.type, torch.bfloat16, enabled=low)
-        self._validated = validation_pairs(functions, held_out)
+        use_bfloat16 = sampler.config.precision == "bfloat16"
+        self._precision = torch.autocast(self.device.type, torch.bfloat16, enabled=use_bfloat16)
+        self._eval_pairs = validation_pairs(functions, held_out)
         self.teacher = copy.deepcopy(model).eval().requires_grad_(False) if model.taught is not None else None
         self.log_scale = nn.Parameter(torch.full((len(BLOCKS),), math.log(20.0), device=self.device))
         layers = {"text": model.whiten_text, "graph": model.whiten_graph}
@@ -221,9 +221,9 @@ class ContrastLosses(nn.Module):
         samples: list[tuple[Tensor, Tensor, Tensor]] = []
         with torch.no_grad():
             for step in range(_MAP_STEPS):
-                modules, spelling = self._drawn(self._sampler.contrast(step))
+                modules, spelling = self._to_device(self._sampler.contrast(step))
                 batch = self._table.batch(modules, spelling)
-                encoded = self._encoded(self._model[0], batch)
+                encoded = self._encode(self._model[0], batch)
                 query, candidate = self._table.pairs(batch, len(modules) // 2)
                 first = sum(len(text) for text, *_ in samples)
                 rows = torch.cat([query, candidate])
@@ -235,21 +235,21 @@ class ContrastLosses(nn.Module):
             map_.mean.copy_(torch.from_numpy(mean))
             map_.matrix.copy_(torch.from_numpy(matrix))
 
-    def _drawn(self, drawn: tuple[Int64, Int64]) -> tuple[Tensor, Tensor]:
-        modules, spelling = (torch.from_numpy(array).to(self.device) for array in drawn)
+    def _to_device(self, arrays: tuple[Int64, Int64]) -> tuple[Tensor, Tensor]:
+        modules, spelling = (torch.from_numpy(array).to(self.device) for array in arrays)
         return modules, spelling
 
-    def _encoded(self, model: MIREncoder, batch: IRData) -> Encoded:
+    def _encode(self, model: MIREncoder, batch: IRData) -> Encoded:
         """Vectors of the groups, not whitened; texts are encoded by length."""
         count = len(batch.texts)
         vectors = torch.zeros(count, model.config.text.hidden, device=self.device)
         features = torch.zeros(count, model.config.text.token_width, device=self.device)
-        length, shorter = self._table.length[batch.texts], 0
+        length, last_width = self._table.length[batch.texts], 0
         with self._precision:
             for width in _WIDTHS:
-                inside = ((length > shorter) & (length <= width)).nonzero().squeeze(1)
-                shorter = width
-                for part in torch.split(inside, _TOKENS // width):
+                rows = ((length > last_width) & (length <= width)).nonzero().squeeze(1)
+                last_width = width
+                for part in torch.split(rows, _TOKENS // width):
                     ids = self._table.padded(batch.texts[part], width)
                     features = features.index_copy(0, part, model.text_features(ids).float())
                     needed = batch.needs_vector[part]
@@ -271,17 +271,17 @@ class ContrastLosses(nn.Module):
         losses = self.losses(batch)
         return torch.stack([getattr(self._config.weights, name) * loss for name, loss in losses.items()]).sum()
 
-    def losses(self, drawn: Batch) -> dict[str, Tensor]:
+    def losses(self, step_batch: Batch) -> dict[str, Tensor]:
         """Losses of a step, not weighed."""
         model, table = self._model[0], self._table
-        modules, spelling = self._drawn((drawn.modules, drawn.spelling))
+        modules, spelling = self._to_device((step_batch.modules, step_batch.spelling))
         half, batch = len(modules) // 2, table.batch(modules, spelling)
-        encoded = self._encoded(model, batch)
+        encoded = self._encode(model, batch)
         query, candidate = table.pairs(batch, half)
-        known = table.alike(batch, query, candidate)
-        blocks, scale = self.blocks(encoded.text, encoded.graph), self.log_scale.exp().clamp(max=_LARGEST_SCALE)
+        alike = table.alike(batch, query, candidate)
+        blocks, scale = self.blocks(encoded.text, encoded.graph), self.log_scale.exp().clamp(max=_MAX_SCALE)
         losses = {
-            name: info_nce(block[query], block[candidate], scale[number], known)
+            name: info_nce(block[query], block[candidate], scale[number], alike)
             for number, (name, block) in enumerate(zip(BLOCKS, blocks, strict=True))
         }
         module_groups = torch.arange(len(batch.functions), batch.groups, device=self.device)
@@ -289,12 +289,12 @@ class ContrastLosses(nn.Module):
         text, graph = (vectors[module_groups[:half]].detach().float() for vectors in (encoded.text, encoded.graph))
         if half > 1:  # matching needs another program to tell apart
             losses["matching"] = igm_loss(model, text, graph)
-        losses["tokens"] = self._tokens(batch, drawn.step)
+        losses["tokens"] = self._tokens(batch, step_batch.step)
         losses["edges"] = gae_loss([z.float() for z in encoded.flows], self._edges(batch))
-        if self.teacher is not None and drawn.step % _TEACHER_EVERY == 0:
-            written = table.batch(modules, torch.full_like(spelling, WRITTEN), definitions=False)
+        if self.teacher is not None and step_batch.step % _TEACHER_EVERY == 0:
+            written_batch = table.batch(modules, torch.full_like(spelling, WRITTEN), definitions=False)
             with torch.no_grad():
-                target = self._encoded(self.teacher, written).taught.float()
+                target = self._encode(self.teacher, written_batch).taught.float()
             spread = target.std(0).clamp(min=1e-3)
             losses["taught"] = (((encoded.taught.float() - target) / spread) ** 2).mean()
         return losses
@@ -302,8 +302,8 @@ class ContrastLosses(nn.Module):
     def _tokens(self, batch: IRData, step: int) -> Tensor:
         """Masked tokens of some of the texts."""
         config, rng = self._model[0].config.tokenizer, self._sampler.rng(206, step)
-        drawn = torch.from_numpy(rng.integers(len(batch.texts), size=_MASKED)).to(self.device)
-        ids = self._table.padded(batch.texts[drawn], min(_MASKED_WIDTH, config.max_length)).cpu().numpy()
+        text_rows = torch.from_numpy(rng.integers(len(batch.texts), size=_MASKED)).to(self.device)
+        ids = self._table.padded(batch.texts[text_rows], min(_MASKED_WIDTH, config.max_length)).cpu().numpy()
         masked, chosen = mask_tokens(ids, rng, vocab_size=config.vocab_size, share=self._sampler.config.mask_share)
         arrays = (torch.from_numpy(array).to(self.device) for array in (ids, masked, chosen))
         with self._precision:
@@ -317,8 +317,8 @@ class ContrastLosses(nn.Module):
             if edges.shape[1]:
                 edges = edges[:, torch.randint(edges.shape[1], (_EDGES,), device=self.device).sort()[0]]
             source, target = edges
-            other = target.roll(int(torch.randint(1, 20, ())))
-            pairs.append((edges, torch.stack([source, other])[:, (other != target) & (other != source)]))
+            negative = target.roll(int(torch.randint(1, 20, ())))
+            pairs.append((edges, torch.stack([source, negative])[:, (negative != target) & (negative != source)]))
         return pairs
 
     @torch.no_grad()
@@ -327,26 +327,26 @@ class ContrastLosses(nn.Module):
         model, table, figures = self._model[0], self._table, Figures()
         training = model.training
         model.eval()
-        for spelling, names in ((PLAIN, ""), (UNNAMED, "_unnamed")):
+        for spelling, suffix in ((PLAIN, ""), (UNNAMED, "_unnamed")):
             sides: list[list[list[Tensor]]] = [[[], []] for _ in BLOCKS]
             sequence: list[Tensor] = []
-            for first in range(0, len(self._validated), _VALIDATED):
-                modules = torch.tensor(self._validated[first : first + _VALIDATED], device=self.device).T.flatten()
+            for first in range(0, len(self._eval_pairs), _PAIRS_AT_ONCE):
+                modules = torch.tensor(self._eval_pairs[first : first + _PAIRS_AT_ONCE], device=self.device).T.flatten()
                 batch = table.batch(modules, torch.full_like(modules, spelling))
-                encoded = self._encoded(model, batch)
+                encoded = self._encode(model, batch)
                 pairs = torch.stack(table.pairs(batch, len(modules) // 2))
-                pairs = pairs[:, (table.size[batch.functions[pairs]] >= _LEAST).all(0)]
+                pairs = pairs[:, (table.size[batch.functions[pairs]] >= _MIN_INSTRUCTIONS).all(0)]
                 sequence.append(table.sequence[batch.functions[pairs[1]]])
                 for block, vectors in zip(sides, self.blocks(encoded.text, encoded.graph), strict=True):
                     for side, groups in zip(block, pairs, strict=True):
                         side.append(vectors[groups])
-            if not sequence or not len(distinct := np.unique(torch.cat(sequence).cpu().numpy(), return_index=True)[1]):
+            if not sequence or not len(rows := np.unique(torch.cat(sequence).cpu().numpy(), return_index=True)[1]):
                 continue
             for name, block in zip(BLOCKS, sides, strict=True):
-                query, candidate = (torch.cat(side).cpu().numpy()[distinct] for side in block)
+                query, candidate = (torch.cat(side).cpu().numpy()[rows] for side in block)
                 rank: Float64 = ranks(query, candidate)
-                figures[f"{name}{names}"] = rank_figures(rank)["recall_at_1"]
-            figures["functions"] = len(distinct)
+                figures[f"{name}{suffix}"] = rank_figures(rank)["recall_at_1"]
+            figures["functions"] = len(rows)
         model.train(training)
         return figures
 
@@ -357,9 +357,9 @@ def validation_pairs(functions: Functions, projects: set[str]) -> list[tuple[int
     for project in sorted(projects & functions.programs.keys()):
         for numbers in functions.programs[project]:
             order = sorted(numbers, key=lambda number: functions.forms[number][2:5])
-            at: dict[str, list[int]] = {QUERY: [], CANDIDATE: []}
+            by_level: dict[str, list[int]] = {QUERY: [], CANDIDATE: []}
             for number in order:
-                at.setdefault(functions.forms[number].level, []).append(number)
-            if at[QUERY] and at[CANDIDATE]:
-                pairs.append((at[QUERY][0], at[CANDIDATE][-1]))
+                by_level.setdefault(functions.forms[number].level, []).append(number)
+            if by_level[QUERY] and by_level[CANDIDATE]:
+                pairs.append((by_level[QUERY][0], by_level[CANDIDATE][-1]))
     return pairs

@@ -72,11 +72,11 @@ def text_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting
 
 def _text_means(corpus: Corpus, modules: Int64, rows: Int64, vectors: Float32, weighting: str) -> Tensor:
     """`text_vectors` from those of the statements' texts. Shapes: (M,), (K,) ascending, (K, H) -> (M, H)."""
-    used = [corpus[number] for number in modules.tolist()]
-    item = np.searchsorted(rows, np.concatenate([module.statement_row for module in used]))
-    group = np.repeat(np.arange(len(used)), [len(module.statement_row) for module in used])
-    count = np.concatenate([module.statement_count for module in used])
-    return torch.from_numpy(make_pool(item, group, len(used), weighting, count=count).readout(vectors))
+    members = [corpus[number] for number in modules.tolist()]
+    item = np.searchsorted(rows, np.concatenate([module.statement_row for module in members]))
+    group = np.repeat(np.arange(len(members)), [len(module.statement_row) for module in members])
+    count = np.concatenate([module.statement_count for module in members])
+    return torch.from_numpy(make_pool(item, group, len(members), weighting, count=count).readout(vectors))
 
 
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count") -> Tensor:
@@ -92,7 +92,7 @@ def _slices(rows: Int64) -> list[Int64]:
 
 
 def _table(texts: int, rows: Int64, values: Tensor) -> Callable[[Tensor], Tensor]:
-    """From numbers of ``texts`` (U,) to the ``values`` of those in ``rows``, zeros for others (U, D)."""
+    """A function from numbers of texts (U,) to their ``values`` (U, D), zeros for texts that are not in ``rows``."""
     place = torch.zeros(texts, dtype=torch.int64)
     place[torch.from_numpy(rows)] = torch.arange(1, len(rows) + 1)
     place, padded = place.to(values.device), torch.cat([values.new_zeros(1, values.shape[1]), values])
@@ -109,27 +109,27 @@ class FrozenTexts:
         self, model: MIREncoder, corpus: Corpus, modules: Int64, *, processes: Processes, weighting: str | None = None
     ) -> None:
         device, total = _device(model), len(corpus.text_length)
-        node, needs_vector, pooled = np.zeros((3, total), dtype=bool)
+        is_node, needs_vector, is_pooled = np.zeros((3, total), dtype=bool)
         for module in map(corpus.__getitem__, modules.tolist()):
-            node[module.node_row] = True
+            is_node[module.node_row] = True
             instructions = model.config.graph.statements & (module.node_kind == NodeKind.INSTRUCTION)
             needs_vector[module.node_row[instructions]] = True
-            pooled[module.statement_row] = weighting is not None
-        rows = np.flatnonzero(node)
+            is_pooled[module.statement_row] = weighting is not None
+        rows = np.flatnonzero(is_node)
         features = [torch.zeros(0, model.config.text.token_width, device=device)]
         for part in _slices(rows):
             ids = torch.from_numpy(corpus.padded_ids(part)).to(device)
             features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(part))))
         self._features = _table(total, rows, torch.cat(features))
-        encoded = np.flatnonzero(needs_vector | pooled)
-        computed = statement_vectors(model, corpus, encoded[processes.share(len(encoded))])
-        vectors = processes.join(torch.from_numpy(computed).to(device), len(encoded))
+        encoded_rows = np.flatnonzero(needs_vector | is_pooled)
+        share_vectors = statement_vectors(model, corpus, encoded_rows[processes.share(len(encoded_rows))])
+        vectors = processes.join(torch.from_numpy(share_vectors).to(device), len(encoded_rows))
         self.means = torch.zeros(len(modules), 0, device=device)
         if weighting is not None:
-            self.means = _text_means(corpus, modules, encoded, vectors.cpu().numpy(), weighting).to(device)
+            self.means = _text_means(corpus, modules, encoded_rows, vectors.cpu().numpy(), weighting).to(device)
         # On the device stays what graphs take.
         self._vectors = _table(
-            total, np.flatnonzero(needs_vector), vectors[torch.from_numpy(needs_vector[encoded]).to(device)]
+            total, np.flatnonzero(needs_vector), vectors[torch.from_numpy(needs_vector[encoded_rows]).to(device)]
         )
 
     def __call__(self, keys: Tensor) -> tuple[Tensor, Tensor]:

@@ -31,22 +31,22 @@ class Graphs(GraphArrays):
 
     def data(self, device: torch.device, corpus: Corpus | None = None) -> IRData:
         """The batch as the model takes it, with the ``corpus`` whose texts are to be encoded; see `flow_pairs`."""
-        none = np.zeros((len(self.text_key), 0), dtype=np.int32)
+        no_ids = np.zeros((len(self.text_key), 0), dtype=np.int32)
         integers: dict[str, Integer] = {
             **{name: getattr(self, name) for name in GRAPH_ARRAYS},
             "text_key": self.text_key,
             "pool_node_group": self.group,
             "positive_index": self.positive,
             "negative_index": self.negative,
-            "text_ids": none if corpus is None else corpus.padded_ids(self.text_key),
+            "text_ids": no_ids if corpus is None else corpus.padded_ids(self.text_key),
         }
         # In one piece: each copy to a GPU waits for what it has to do. Widened there, so that there is less to copy.
         flat = np.concatenate([array.ravel() for array in integers.values()], dtype=np.int32, casting="unsafe")
         parts = torch.split(torch.from_numpy(flat).to(device).long(), [array.size for array in integers.values()])
-        shaped = {name: part.view(array.shape) for (name, array), part in zip(integers.items(), parts, strict=True)}
+        arrays = {name: part.view(array.shape) for (name, array), part in zip(integers.items(), parts, strict=True)}
         empty, nodes = parts[0][:0], len(self.node_row)
         return IRData(
-            **shaped,
+            **arrays,
             num_nodes=nodes,
             pool_row=empty,
             pool_row_group=empty,
@@ -76,31 +76,31 @@ def join_graphs(
 
     With a generator pairs are drawn, for each module by one of its own: a share's are those of one process alone.
     """
-    joined = [corpus[number] for number in modules[share].tolist()]
+    batch = [corpus[number] for number in modules[share].tolist()]
     generators = rng.spawn(len(modules))[share] if rng is not None else []
-    sizes = np.array([len(module.node_row) for module in joined], dtype=np.int64)
+    sizes = np.array([len(module.node_row) for module in batch], dtype=np.int64)
     first = (np.cumsum(sizes) - sizes).tolist()
-    group = np.repeat(np.arange(len(joined), dtype=np.int32), sizes)
+    group = np.repeat(np.arange(len(batch), dtype=np.int32), sizes)
     arrays = {
-        name: np.concatenate([none, *(getattr(module, name) for module in joined)], -1, dtype=none.dtype)
-        for name, none in no_graph().items()
+        name: np.concatenate([empty, *(getattr(module, name) for module in batch)], -1, dtype=empty.dtype)
+        for name, empty in no_graph().items()
     }
-    arrays["edge_index"] += np.repeat(np.int32(first), [len(module.edge_flow) for module in joined])
+    arrays["edge_index"] += np.repeat(np.int32(first), [len(module.edge_flow) for module in batch])
     text_key, node_row = np.unique(arrays["node_row"], return_inverse=True)
-    pool = make_pool(np.arange(len(group)), group, len(joined), weighting, key=node_keys(node_row, arrays["node_kind"]))
+    pool = make_pool(np.arange(len(group)), group, len(batch), weighting, key=node_keys(node_row, arrays["node_kind"]))
     # Edges and others, by flow, and of each flow by module.
-    drawn: dict[Flow, list[Int64]] = {flow: [np.zeros((2, 2, 0), np.int64)] for flow in Flow}
-    for module, start, generator in zip(joined, first, generators, strict=rng is not None):
+    flow_parts: dict[Flow, list[Int64]] = {flow: [np.zeros((2, 2, 0), np.int64)] for flow in Flow}
+    for module, start, generator in zip(batch, first, generators, strict=rng is not None):
         for flow, pairs in zip(Flow, draw_pairs(module, generator), strict=True):
-            drawn[flow].append(np.stack(pairs) + start)
-    by_flow = [np.concatenate(parts, 2, dtype=np.int32) for parts in drawn.values()]
+            flow_parts[flow].append(np.stack(pairs) + start)
+    by_flow = [np.concatenate(parts, 2, dtype=np.int32) for parts in flow_parts.values()]
     positive, negative = np.concatenate(by_flow, 2)
     return Graphs(
         **arrays | {"node_row": node_row.astype(np.int32)},
         text_key=text_key.astype(np.int64),
         group=group,
         weight=pool.weight,
-        groups=len(joined),
+        groups=len(batch),
         positive=positive,
         negative=negative,
         pairs=[part.shape[2] for part in by_flow],

@@ -38,11 +38,11 @@ def mlm_loss(model: MIREncoder, ids: Tensor, masked: Tensor, chosen: Tensor, *, 
     Shapes: three (B, T) -> (). The positions are padded to a multiple of 64: on a CPU every new shape of a product
     costs memory for good.
     """
-    at = chosen.flatten().nonzero().squeeze(-1)  # (M,)
-    at = F.pad(at, (0, -len(at) % 64))
-    truth = ids.flatten()[at].masked_fill(~chosen.flatten()[at], _IGNORED)
+    positions = chosen.flatten().nonzero().squeeze(-1)  # (M,)
+    positions = F.pad(positions, (0, -len(positions) % 64))
+    truth = ids.flatten()[positions].masked_fill(~chosen.flatten()[positions], _IGNORED)
     truth[int(chosen.sum()) :] = _IGNORED
-    tokens = model.text(masked).flatten(0, 1)[at]  # (M, H)
+    tokens = model.text(masked).flatten(0, 1)[positions]  # (M, H)
     scores = model.mlm(tokens, model.text.token.weight)  # (M, V)
     # A small batch may have no chosen position: its loss is zero, not 0 / 0.
     return F.cross_entropy(scores, truth, reduction="sum", ignore_index=_IGNORED) / max(total, 1)
@@ -55,28 +55,28 @@ def draw_pairs(module: CorpusModule, rng: np.random.Generator) -> list[tuple[Int
     alone (a control edge never touches a variable). Deviation: PyG draws them from all nodes, which is easier.
     """
     index, nodes = module.edge_index.astype(np.int64), len(module.node_row)
-    drawn = []
+    flow_pairs = []
     for flow in Flow:
         positive = index.take(np.flatnonzero(module.edge_flow == int(flow)), 1)
         negative = _negatives(positive, nodes, rng) if positive.shape[1] else positive
         # As many of one as of the other: a graph whose pairs are nearly all edges gives few negatives.
         if (count := negative.shape[1]) < positive.shape[1]:
             positive = positive.take(rng.permutation(positive.shape[1])[:count], 1)
-        drawn.append((positive, negative))
-    return drawn
+        flow_pairs.append((positive, negative))
+    return flow_pairs
 
 
 def _negatives(positive: Int64, nodes: int, rng: np.random.Generator) -> Int64:
     """Random pairs of the edges' endpoints that are no edge in either direction. Shapes: (2, P) -> (2, <= P)."""
-    touched = np.zeros(nodes, dtype=bool)
-    touched[positive] = True
-    draw = rng.choice(np.flatnonzero(touched), size=(2, 2 * positive.shape[1]))
+    is_endpoint = np.zeros(nodes, dtype=bool)
+    is_endpoint[positive] = True
+    draw = rng.choice(np.flatnonzero(is_endpoint), size=(2, 2 * positive.shape[1]))
     # A number for each pair, the same in both directions; looked up among sorted ones, which is faster than np.isin.
     edges, key = (np.minimum(*pairs) * nodes + np.maximum(*pairs) for pairs in (positive, draw))
     edges.sort()
-    at = np.minimum(np.searchsorted(edges, key), len(edges) - 1)
-    other = np.flatnonzero((edges[at] != key) & (draw[0] != draw[1]))
-    return draw.take(other[: positive.shape[1]], 1)
+    places = np.minimum(np.searchsorted(edges, key), len(edges) - 1)
+    non_edges = np.flatnonzero((edges[places] != key) & (draw[0] != draw[1]))
+    return draw.take(non_edges[: positive.shape[1]], 1)
 
 
 def gae_loss(per_flow: list[Tensor], pairs: Pairs, *, totals: Sequence[float] | None = None) -> Tensor:

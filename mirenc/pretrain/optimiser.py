@@ -24,21 +24,21 @@ class Optimiser:
         self, parts: Sequence[nn.Module], config: PretrainConfig, extra: Sequence[tuple[list[nn.Parameter], float]] = ()
     ) -> None:
         self.parameters = [parameter for part in parts for parameter in part.parameters()]
-        inner: list[nn.Parameter] = []
+        blocks: list[nn.Parameter] = []
         if config.optimiser == "muon":
             encoders = [module for part in parts for module in part.modules() if isinstance(module, TextEncoder)]
-            inner = [value for encoder in encoders for value in encoder.blocks.parameters() if value.ndim == 2]
-        by_muon = set(map(id, inner))
-        rest = [parameter for parameter in self.parameters if id(parameter) not in by_muon]
+            blocks = [value for encoder in encoders for value in encoder.blocks.parameters() if value.ndim == 2]
+        muon_ids = set(map(id, blocks))
+        adamw_parameters = [parameter for parameter in self.parameters if id(parameter) not in muon_ids]
         groups: list[dict[str, Any]] = [
-            {"params": [p for p in rest if p.ndim >= 2], "weight_decay": config.weight_decay},
-            {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},
+            {"params": [p for p in adamw_parameters if p.ndim >= 2], "weight_decay": config.weight_decay},
+            {"params": [p for p in adamw_parameters if p.ndim < 2], "weight_decay": 0.0},
         ]
         groups += [{"params": group, "weight_decay": 0.0, "factor": factor} for group, factor in extra]
         self.parameters += [parameter for group, _ in extra for parameter in group]
         self._all: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=(0.9, 0.98))]
-        if inner:  # updates as large as AdamW's, so that one learning rate serves both
-            self._all.append(torch.optim.Muon(inner, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"))
+        if blocks:  # updates as large as AdamW's, so that one learning rate serves both
+            self._all.append(torch.optim.Muon(blocks, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"))
 
     def step(self, learning_rate: float) -> None:
         """Move the parameters along their gradients, and forget these."""
@@ -49,9 +49,9 @@ class Optimiser:
             optimiser.zero_grad()
 
     def state(self) -> list[dict[str, Any]]:
-        """What a checkpoint keeps."""
+        """The optimisers' states for a checkpoint."""
         return [optimiser.state_dict() for optimiser in self._all]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        for optimiser, saved in zip(self._all, state, strict=True):
-            optimiser.load_state_dict(saved)
+        for optimiser, optimiser_state in zip(self._all, state, strict=True):
+            optimiser.load_state_dict(optimiser_state)

@@ -21,7 +21,7 @@ from mirenc.pretrain.config import MapsConfig
 from mirenc.pretrain.evaluation import Baselines, Figures, evaluate_model
 from mirenc.pretrain.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.pretrain.trainer import Trainer
-from mirenc.pretrain.whitening import OWN, fit_lexicon, fit_maps
+from mirenc.pretrain.whitening import TRAINING_MODULES, fit_lexicon, fit_maps
 
 
 def package(
@@ -63,9 +63,9 @@ def package(
 
 
 def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> tuple[Source, ...]:
-    """What the model learned from, after what its ancestors did."""
-    learned = trainer.learned_from() | {"maps": {project for domain in domains for project in domain["projects"]}}
-    sources = [Source(name, kind, tuple(sorted(projects))) for kind, projects in learned.items() if projects]
+    """The sources of the model's ancestors, then its own."""
+    project_sets = trainer.learned_from() | {"maps": {project for domain in domains for project in domain["projects"]}}
+    sources = [Source(name, kind, tuple(sorted(projects))) for kind, projects in project_sets.items() if projects]
     return (*trainer.ancestry, *sources)
 
 
@@ -102,29 +102,29 @@ def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
     """Markdown text; every figure in it is in ``figures``."""
     config, training, data = trainer.model_config, figures["training"], figures["data"]
     text, graph = config.text, config.graph
-    trunk = "" if config.taught is None else f" Its taught vector has {config.taught.width}."
-    words = f" + {config.lexical.width} (words, untrained)" if config.lexical is not None else ""
+    trunk_note = "" if config.taught is None else f" Its taught vector has {config.taught.width}."
+    lexical_note = f" + {config.lexical.width} (words, untrained)" if config.lexical is not None else ""
     languages = ", ".join(f"{language} {count}" for language, count in training["languages"].items())
     ancestors = ", its ancestors included," if trainer.ancestry else ""
     unknown = sorted({source.model for source in trainer.ancestry if source.kind == "unknown"})
-    besides = f" What {' and '.join(unknown)} saw is not recorded." if unknown else ""
+    unknown_note = f" What {' and '.join(unknown)} saw is not recorded." if unknown else ""
     rows = "\n".join(f"| {' | '.join(row)} |" for row in trainer.rows(figures))
-    alike = "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
-    order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
+    cosine_note = "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
+    order_note = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
 have one statement, and {graph.order}."""
     if graph.positions:
-        order = f"""At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
+        order_note = f"""At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
 `sub %y, %x` have one statement. The graph encoder does, {graph.order}."""
     return f"""# {name}
 
 Made with mirenc {__version__}. Text encoder: {text.card}; graph encoder: {graph.card(text.token_width)}; WordPiece vocabulary {config.tokenizer.vocab_size}; {trainer.model.parameter_count():,} parameters, stored as
-float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){words} components.{trunk}
+float16. A module's vector has {text.hidden} (text) + {graph.width} (graph: {graph.readout} of the nodes){lexical_note} components.{trunk_note}
 
 ## Data
 {training["programs_in_corpus"]} programs (translation units) of {len(set(trainer.corpus.projects))} projects at optimisation levels
 {", ".join(training["levels"])}: {len(trainer.corpus)} modules after removing duplicates ({languages}), {training["modules"]} of {training["projects"]} projects
 for training. Statements are normalised at level `{config.tokenizer.normalisation}`; {training["distinct_statements"]} distinct ones, drawn by
-count to the power {trainer.config.frequency_temper}. The model{ancestors} learned from {training["seen_projects"]} projects (`provenance.json`).{besides}
+count to the power {trainer.config.frequency_temper}. The model{ancestors} learned from {training["seen_projects"]} projects (`provenance.json`).{unknown_note}
 
 ## Training
 {_training(trainer, training)}
@@ -143,7 +143,7 @@ GAE and matching are measured on some of the {data["graphs"]:,} modules whose gr
 GAE negatives join endpoints of the same flow in the same module, so they cannot be told apart by node kind.
 
 ## Limits
-{"" if config.pooling.whiten else alike}{order} A language absent from the data above embeds, but was
+{"" if config.pooling.whiten else cosine_note}{order_note} A language absent from the data above embeds, but was
 not trained on.
 """
 
@@ -161,15 +161,15 @@ def _training(trainer: Trainer, training: dict[str, Any]) -> str:
         stages = f"From the {weights} of {start['name']} (digest {start['digest'][:12]}): {stages}"
     return f"""{stages}.
 Optimiser {config.optimiser}, {config.precision} matrix products, seed {config.seed}; {training["hours"]} hours on {training["hardware"]}. Graphs of more than
-{config.max_nodes} nodes were left out of GAE and matching.{_whitened(training["maps"])}"""
+{config.max_nodes} nodes were left out of GAE and matching.{_maps_text(training["maps"])}"""
 
 
-def _whitened(domains: list[dict[str, Any]]) -> str:
-    """What the maps were fitted on; nothing of a model without maps."""
+def _maps_text(domains: list[dict[str, Any]]) -> str:
+    """The card's sentence on what the maps were fitted on; "" without maps."""
     if not domains:
         return ""
-    if [domain["name"] for domain in domains] == [OWN]:
+    if [domain["name"] for domain in domains] == [TRAINING_MODULES]:
         return " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."
-    shown = "{name} ({rows:,} pieces, {pairs:,} pairs of levels, weight {weight:g})"
-    listed = ", ".join(shown.format(**domain) for domain in domains)
-    return f" Pooled vectors are whitened by a map fitted on several kinds of code: {listed}."
+    template = "{name} ({rows:,} pieces, {pairs:,} pairs of levels, weight {weight:g})"
+    domain_list = ", ".join(template.format(**domain) for domain in domains)
+    return f" Pooled vectors are whitened by a map fitted on several kinds of code: {domain_list}."

@@ -13,7 +13,7 @@ from torch.distributed.nn.functional import all_reduce
 
 
 class Processes:
-    """One process among those of a run; alone where `torchrun` was not used."""
+    """One process among those of a run; the only one where `torchrun` was not used."""
 
     def __init__(self, device: torch.device) -> None:
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
@@ -50,12 +50,12 @@ class Processes:
         """All rows of a batch of ``count`` from the processes' shares, with gradient. Shapes: (B', D) -> (B, D)."""
         if self.count == 1:
             return rows
-        joined = rows.new_zeros(count, rows.shape[1])
-        joined[self.share(count)] = rows
-        return all_reduce(joined)  # type: ignore[no-untyped-call]
+        all_rows = rows.new_zeros(count, rows.shape[1])
+        all_rows[self.share(count)] = rows
+        return all_reduce(all_rows)  # type: ignore[no-untyped-call]
 
     def wait(self) -> None:
-        """Until every process is here."""
+        """Wait until every process has called this."""
         if self.count > 1:
             dist.barrier()
 

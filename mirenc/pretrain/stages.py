@@ -17,8 +17,8 @@ class Losses:
     def __init__(self, stage: str, model: MIREncoder, sampler: Sampler) -> None:
         self.stage = stage
         self._model, self._sampler, self._processes = model, sampler, sampler.processes
-        self._device, low = next(model.parameters()).device, sampler.config.precision == "bfloat16"
-        self._precision = torch.autocast(self._device.type, torch.bfloat16, enabled=low)
+        self._device, use_bfloat16 = next(model.parameters()).device, sampler.config.precision == "bfloat16"
+        self._precision = torch.autocast(self._device.type, torch.bfloat16, enabled=use_bfloat16)
         parts: dict[str, list[nn.Module]] = {"mlm": [model.text, model.mlm], "gae": [model.graph]}
         self.trained = parts.get(stage, [model.graph, model.matching])
         if stage != "mlm":  # the text encoder stays as it is, and everything that comes from it is computed once

@@ -51,7 +51,7 @@ class StepReport(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What the items are."""
+        """The unit of the items: ``tokens`` or ``nodes``."""
         return "tokens" if self.stage == "mlm" else "nodes"
 
 
@@ -113,7 +113,7 @@ class Trainer:
 
     # What a recipe with a stage of its own overrides (``pretrain/teaching.py``): the next six.
     def make_sampler(self, sampler: type[Sampler] = Sampler) -> Sampler:
-        """What draws the batches of the run."""
+        """The sampler that draws the batches of the run."""
         digest = self.started_from["digest"] if self.started_from is not None else ""
         parts = (self.corpus, self.train_modules, self.config, self.processes)
         return sampler(*parts, functions=self.functions, held_out=self.kept_out, started_from=digest)
@@ -126,21 +126,21 @@ class Trainer:
 
     def learned_from(self) -> dict[Kind, set[str]]:
         """The projects of everything that is learned from, by kind."""
-        learned: dict[Kind, set[str]] = {"corpus": self.corpus.projects_of(self.train_modules)}
+        projects: dict[Kind, set[str]] = {"corpus": self.corpus.projects_of(self.train_modules)}
         if self.functions is not None:
-            learned["pairs"] = self.functions.programs.keys() - self.kept_out
-        return learned
+            projects["pairs"] = self.functions.programs.keys() - self.kept_out
+        return projects
 
     def figures(self) -> Figures:
         """Figures beside those of `mirenc.pretrain.evaluation.evaluate_model`."""
         return {} if self.recall is None else {"functions": self.recall}
 
     def rows(self, figures: Figures) -> list[Row]:
-        """What the model card shows of all figures."""
+        """The rows of figures that the model card shows."""
         return figure_rows(figures)
 
     def stage_words(self) -> str:
-        """What the model card says of the stages after matching."""
+        """The model card's text on the stages after matching."""
         contrast = self.config.contrast
         if not contrast.steps:
             return ""
@@ -167,8 +167,8 @@ class Trainer:
         return self.model
 
     def _run_stage(self, name: str, state: dict[str, Any] | None) -> None:
-        """One stage, from its beginning or from the ``state`` in a checkpoint."""
-        stage, started = self.stages[name], time.monotonic()
+        """Train one stage, from its beginning or from the ``state`` in a checkpoint."""
+        stage, start_time = self.stages[name], time.monotonic()
         self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
         losses = self.make_losses(name)
         contrast = losses if isinstance(losses, ContrastLosses) else None
@@ -181,17 +181,17 @@ class Trainer:
         with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
             steps = range(self.step, stage.steps)
             checkpoints = range(self.config.checkpoint_every, stage.steps + 1, self.config.checkpoint_every)
-            done, all_items, all_seconds = 0, 0, 0.0
+            timed_steps, all_items, all_seconds = 0, 0, 0.0
             for step, batch in zip(steps, self.sampler.batches(name, steps), strict=True):
                 rate = stage.rate(step)
                 loss = self._step(optimiser, losses, rate, step, batch)
                 self.step = step + 1
-                seconds, started = time.monotonic() - started, time.monotonic()
+                seconds, start_time = time.monotonic() - start_time, time.monotonic()
                 self.seconds += seconds
-                done, all_items, all_seconds = done + 1, all_items + batch.items, all_seconds + seconds
-                speed, remaining = all_items / all_seconds, all_seconds / done * (stage.steps - self.step)
+                timed_steps, all_items, all_seconds = timed_steps + 1, all_items + batch.items, all_seconds + seconds
+                speed, remaining = all_items / all_seconds, all_seconds / timed_steps * (stage.steps - self.step)
                 if step == steps.start:  # it waited for the first batch: no later step counts it
-                    done, all_items, all_seconds = 0, 0, 0.0
+                    timed_steps, all_items, all_seconds = 0, 0, 0.0
                 if board is not None and step % _LOG_EVERY == 0:
                     board.add_scalar(f"{name}/loss", loss, step)
                     board.add_scalar(f"{name}/learning_rate", rate, step)
@@ -212,7 +212,7 @@ class Trainer:
     def _step(
         self, optimiser: Optimiser, losses: Losses | ContrastLosses, rate: float, step: int, batch: Batch
     ) -> float:
-        """One optimiser step; the loss of the whole batch."""
+        """Take one optimiser step; returns the loss of the whole batch."""
         # Dropout draws from torch's own generator: another process has another share, so another seed.
         torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
         loss = losses(batch)
@@ -227,7 +227,7 @@ class Trainer:
         raise ModelError(f"{problem}. Lower the learning rate and start in another folder")
 
     def identity(self) -> dict[str, Any]:
-        """What a checkpoint must have been made with for this run to go on from it."""
+        """The values that a checkpoint must have for this run to go on from it."""
         return {
             "config": self.config.model_dump(),
             "model_config": self.model_config.model_dump(),
@@ -245,7 +245,7 @@ class Trainer:
             checkpoint.write(self._checkpoint, self.identity() | state | self.more_state())
 
     def more_state(self) -> dict[str, Any]:
-        """What a recipe's own stage keeps in a checkpoint, which `load_state` gets back."""
+        """State of a recipe's own stage for a checkpoint, which `load_state` gets back."""
         return {}
 
     def load_state(self, payload: dict[str, Any]) -> None:
@@ -255,7 +255,7 @@ class Trainer:
             setattr(self, name, payload[name])
 
     def _open(self, resume: bool) -> dict[str, Any] | None:
-        """Load the folder's checkpoint if asked to; what it has of a stage that was begun."""
+        """Load the folder's checkpoint if asked to; returns it if it is of a stage that was begun, else None."""
         if resume:
             payload = checkpoint.read(self._checkpoint, self.identity(), device=self.device)
             self.load_state(payload)
@@ -280,13 +280,13 @@ def _architecture(config: PretrainConfig) -> ModelConfig:
     """The preset's, with the parts that the run names; through its values, so that what does not fit is refused."""
     parts = {name: getattr(config, name, None) for name in ("text", "graph", "taught", "lexical")}
     if config.preset == "start" and config.start_from is not None:
-        chosen = load_files(config.start_from).config
+        architecture = load_files(config.start_from).config
     else:
-        chosen = preset(config.preset)
-    chosen = chosen.model_copy(update={name: part for name, part in parts.items() if part is not None})
+        architecture = preset(config.preset)
+    architecture = architecture.model_copy(update={name: part for name, part in parts.items() if part is not None})
     if config.contrast.steps:
-        chosen = chosen.model_copy(update={"paired": config.contrast.blocks})
-    return ModelConfig.from_dict(chosen.model_dump())
+        architecture = architecture.model_copy(update={"paired": config.contrast.blocks})
+    return ModelConfig.from_dict(architecture.model_dump())
 
 
 def _start_from(
@@ -302,19 +302,19 @@ def _start_from(
     if tokenizer.to_json() != files.tokenizer.to_json():
         cause = f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model"
         raise ConfigError(f"{cause} knows. Build it with: mirenc corpus build ... --tokenizer {config.start_from}")
-    target, other = model.config, files.config
-    if target.text != other.text:
-        presets = [key for key, config in PRESETS.items() if config.text == other.text]
+    target, source = model.config, files.config
+    if target.text != source.text:
+        presets = [key for key, config in PRESETS.items() if config.text == source.text]
         hint = f'Set preset = "{presets[0]}"' if presets else "Give the run its [text] table"
         raise ConfigError(f"start_from: {files.name} has another text encoder than this run. {hint}")
-    taken, part = ["text", "mlm"], {"part": "text"}
-    if (target.graph, target.matching) == (other.graph, other.matching):
+    prefixes, part = ["text", "mlm"], {"part": "text"}
+    if (target.graph, target.matching) == (source.graph, source.matching):
         # A trunk takes the graph's vectors; a model without one is a start for a model with one.
-        taken, part = [*taken, "graph", "matching", *(["taught"] if target.taught == other.taught else [])], {}
-        if config.contrast.steps and target.pooling.whiten and other.pooling.whiten:
-            taken += ["whiten_text", "whiten_graph"]
-        if config.preset == "start" and target.lexical == other.lexical:
-            taken += ["lexical_idf", "whiten_lexical"]
-    state = {name: torch.tensor(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
+        prefixes, part = [*prefixes, "graph", "matching", *(["taught"] if target.taught == source.taught else [])], {}
+        if config.contrast.steps and target.pooling.whiten and source.pooling.whiten:
+            prefixes += ["whiten_text", "whiten_graph"]
+        if config.preset == "start" and target.lexical == source.lexical:
+            prefixes += ["lexical_idf", "whiten_lexical"]
+    state = {name: torch.tensor(value) for name, value in files.weights.items() if name.partition(".")[0] in prefixes}
     model.load_state_dict(state, strict=False)
     return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

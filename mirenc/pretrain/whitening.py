@@ -24,11 +24,11 @@ from mirenc.pretrain.config import DomainConfig, MapsConfig
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.trainer import Trainer
 
-OWN = "training modules"
+TRAINING_MODULES = "training modules"
 # More pairs of levels are better, to the last one tried; more modules without a pair are not (pretrain/README.md).
 _PAIRS, _MODULES = 2000, 1000
 # Statements. Shorter modules, wrappers mostly, vary in other directions than programs do; longer ones take too long.
-_SHORT, _LONG = 100, 4000
+_MIN_STATEMENTS, _MAX_STATEMENTS = 100, 4000
 # What a domain gives: of each part vectors (M, D) and which of them are one program (P, 2); their projects.
 _Rows = tuple[dict[str, tuple[Float32, Int64]], set[str]]
 
@@ -40,14 +40,14 @@ def choose_modules(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> 
     modules (K,), and the rows of them that are one program (P, 2).
     """
     size, programs = corpus.statement_total[modules], corpus.programs
-    fit = modules[(size >= _SHORT) & (size <= _LONG)]
-    drawn = rng.permutation(fit if len(fit) >= _MODULES // 2 else modules).tolist()
+    candidates = modules[(size >= _MIN_STATEMENTS) & (size <= _MAX_STATEMENTS)]
+    order = rng.permutation(candidates if len(candidates) >= _MODULES // 2 else modules).tolist()
     by_program: dict[tuple[str, str], list[int]] = {}
-    for module in drawn:
+    for module in order:
         by_program.setdefault(programs[module], []).append(module)
     paired = [module for levels in by_program.values() if len(levels) > 1 for module in levels[:2]][: 2 * _PAIRS]
-    alone = list(dict.fromkeys(paired + drawn))[len(paired) :]
-    chosen = paired + alone[: max(_MODULES - len(paired), 0)]
+    unpaired = list(dict.fromkeys(paired + order))[len(paired) :]
+    chosen = paired + unpaired[: max(_MODULES - len(paired), 0)]
     return np.array(chosen, dtype=np.int64), np.arange(len(paired), dtype=np.int64).reshape(-1, 2)
 
 
@@ -61,15 +61,15 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
     maps = maps or MapsConfig()
     domains: list[tuple[str, float, _Rows]] = []
     if maps.corpus:
-        domains.append((OWN, maps.corpus, _corpus_rows(trainer, trainer.corpus, trainer.train_modules)))
-    domains += [(Path(one.folder).resolve().name, one.weight, _domain_rows(trainer, one)) for one in maps.domains]
+        domains.append((TRAINING_MODULES, maps.corpus, _corpus_rows(trainer, trainer.corpus, trainer.train_modules)))
+    domains += [(Path(kind.folder).resolve().name, kind.weight, _domain_rows(trainer, kind)) for kind in maps.domains]
     for part in ("text", "graph"):
         # Of a text-only model of a corpus without graphs, the graph's map stays the identity.
         moments = [(moments_of(*parts[part]), weight) for _, weight, (parts, _) in domains if len(parts[part][0])]
         if moments:
             layer = getattr(trainer.model, f"whiten_{part}")
-            fitted = mixed_whitening(moments, shrinkage=maps.shrinkage, between=maps.between)
-            for buffer, value in zip((layer.mean, layer.matrix), fitted, strict=True):
+            whitening = mixed_whitening(moments, shrinkage=maps.shrinkage, between=maps.between)
+            for buffer, value in zip((layer.mean, layer.matrix), whitening, strict=True):
                 buffer.copy_(torch.from_numpy(value))
     records = []
     for name, weight, (parts, projects) in domains:
@@ -82,10 +82,10 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
     """Vectors of some of a corpus's modules, for the graph of those whose graph is not too large."""
     model, config, nodes = trainer.model, trainer.config, corpus.node_count[modules]
     weighting = trainer.model_config.pooling.weighting
-    small = modules[(nodes > 0) & (nodes <= config.max_nodes)]
+    graph_modules = modules[(nodes > 0) & (nodes <= config.max_nodes)]
     parts: dict[str, tuple[Float32, Int64]] = {}
     projects: set[str] = set()
-    for number, (part, allowed) in enumerate((("text", modules), ("graph", small))):
+    for number, (part, allowed) in enumerate((("text", modules), ("graph", graph_modules))):
         chosen, pairs = choose_modules(corpus, allowed, np.random.default_rng([config.seed, 500 + number]))
         encode = encoding.text_vectors if part == "text" else encoding.graph_vectors
         vectors = encode(model, corpus, chosen, weighting=weighting) if len(chosen) else torch.zeros(0, 0)
@@ -95,7 +95,7 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
 
 
 def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
-    """Vectors of a folder, without those of projects that the run or its answers hold out: figures are theirs."""
+    """Vectors of a folder, without projects that the run or its answers hold out, on which figures are measured."""
     if (Path(domain.folder) / "corpus.json").is_file():
         corpus = Corpus.load(domain.folder)
         if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
@@ -110,9 +110,9 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
     runtime = NumpyRuntime(files.config, state, threads=trainer.config.threads)
     encoder = Encoder(files, runtime, options=ReadOptions(form="plain"))  # as a corpus is
-    every = find_inputs(domain.folder)
-    project_of = dict(zip(every, ir_projects(every, domain.folder), strict=True))
-    inputs = [file for file in every if project_of[file] not in trainer.kept_out]
+    paths = find_inputs(domain.folder)
+    project_of = dict(zip(paths, ir_projects(paths, domain.folder), strict=True))
+    inputs = [file for file in paths if project_of[file] not in trainer.kept_out]
     # What cannot be read is left out, as where a corpus is built.
     vectors, pairs, _ = domain_vectors(
         encoder, inputs, "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
@@ -120,7 +120,7 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
     if not len(vectors["text"]):
         problem = f"domain {domain.folder}: no {domain.level} in it is usable (can be read, and is not held out)"
         raise ConfigError(f"{problem}. Give a folder of IR or a corpus")
-    return {part: (each, pairs) for part, each in vectors.items()}, {project_of[file] for file in inputs}
+    return {part: (values, pairs) for part, values in vectors.items()}, {project_of[file] for file in inputs}
 
 
 def fit_lexicon(trainer: Trainer) -> None:

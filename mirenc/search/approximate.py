@@ -29,8 +29,8 @@ _BATCH = 4096
 _CHUNK = 1 << 20  # bytes
 
 
-def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
-    """The index of the column ``vector`` of ``rows``, a ``ParquetFile`` at ``path`` with the header ``head``.
+def index_of(path: str, rows: Any, header: dict[str, Any]) -> Any:
+    """The index of the column ``vector`` of ``rows``, a ``ParquetFile`` at ``path`` with the header ``header``.
 
     The index of ``x.parquet`` is ``x.usearch``, mapped from disk; ``x.usearch.json`` says which vectors it is of. Both
     are built, in memory by all cores, where they are missing or those of another ``x.parquet``. Raises
@@ -42,16 +42,16 @@ def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
     with open(path, "rb") as stream:
         # The footer: place, size, least and largest value of every part of every column.
         stream.seek(-rows.metadata.serialized_size - 8, os.SEEK_END)
-        built_from = {**head, **_INDEX_OPTIONS, "footer": hashlib.sha256(stream.read()).hexdigest()}
+        built_from = {**header, **_INDEX_OPTIONS, "footer": hashlib.sha256(stream.read()).hexdigest()}
     index = Index(ndim=rows.schema_arrow.field("vector").type.list_size, **_INDEX_OPTIONS)
     shape = (rows.metadata.num_rows, index.ndim)
-    known = _sidecar_of(file, sidecar)
-    graph_sum = known.pop("graph_crc32", None)
-    if known != built_from:
+    record = _sidecar_of(file, sidecar)
+    graph_sum = record.pop("graph_crc32", None)
+    if record != built_from:
         with progress("indexing", rows.metadata.num_rows) as advance:
             for batch in rows.iter_batches(_BATCH, columns=["vector"]):
                 values = batch.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(batch), index.ndim)
-                index.add(np.arange(len(index), len(index) + len(batch)), _bytes(values))
+                index.add(np.arange(len(index), len(index) + len(batch)), _quantise(values))
                 advance(len(batch))
         with refused(file), delivered(file) as part:
             index.save(os.fspath(part))
@@ -71,31 +71,31 @@ def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
 
 
 def _sidecar_of(file: Path, sidecar: Path) -> dict[str, Any]:
-    """What an index was built from; {} without an index. Raises IRFileError: the file is not an index of mirenc."""
+    """The record of what an index was built from; {} without an index. Raises IRFileError: not an index of mirenc."""
     if not os.path.lexists(file):
         return {}
-    known = None
+    record = None
     if file.is_file() and sidecar.is_file():
         with contextlib.suppress(ValueError):
-            known = json.loads(sidecar.read_bytes())
-    if not isinstance(known, dict):
+            record = json.loads(sidecar.read_bytes())
+    if not isinstance(record, dict):
         raise _unusable(file, f"mirenc did not make it, or {sidecar.name}, which says of what it was made, is lost")
-    return known
+    return record
 
 
 def _graph_sum(file: Path, shape: tuple[int, int]) -> int:
     """CRC-32 of an index behind its vectors, which come first with a byte a component: of a tenth of the file."""
-    total = 0
+    checksum = 0
     with open(file, "rb") as stream:
         stream.seek(shape[0] * shape[1])
         while part := stream.read(_CHUNK):
-            total = zlib.crc32(part, total)
-    return total
+            checksum = zlib.crc32(part, checksum)
+    return checksum
 
 
 def _unusable(file: Path, problem: str) -> IRFileError:
-    remove = f"rm {'-r ' if file.is_dir() else ''}{shlex.quote(os.fspath(file))}"
-    return IRFileError(f"{file}: {problem}. To have the index made anew, move this file away, or type: {remove}")
+    command = f"rm {'-r ' if file.is_dir() else ''}{shlex.quote(os.fspath(file))}"
+    return IRFileError(f"{file}: {problem}. To have the index made anew, move this file away, or type: {command}")
 
 
 def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
@@ -103,7 +103,7 @@ def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
 
     It may, rarely, find fewer than k. Ties are in the order of their rows.
     """
-    result = index.search(_bytes(np.asarray(queries, dtype=np.float32)), min(k, len(index)))
+    result = index.search(_quantise(np.asarray(queries, dtype=np.float32)), min(k, len(index)))
     keys, distances = np.atleast_2d(result.keys), np.atleast_2d(result.distances)
     counts: Any = getattr(result, "counts", keys.shape[1])  # results of a single query have no counts, and are complete
     keys, distances = keys[:, : np.min(counts)].astype(np.int64), distances[:, : np.min(counts)]
@@ -111,7 +111,7 @@ def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
     return np.take_along_axis(keys, order, 1), 1 - np.take_along_axis(distances, order, 1)
 
 
-def _bytes(vectors: Float32) -> NDArray[np.int8]:
+def _quantise(vectors: Float32) -> NDArray[np.int8]:
     """Vectors scaled so that the largest component is 127, and rounded. Raises ConfigError: not finite."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     if not np.isfinite(largest).all():

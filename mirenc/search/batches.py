@@ -67,18 +67,18 @@ class BatchEmbedder:
         names = [None] * len(codes) if self._names is None else batch[self._names].to_pylist()
         inputs = [Input(str(names[row] or hashlib.sha256(code).hexdigest()), code) for row, code in enumerate(codes)]
         outcomes = list(self.encoder.embed_stream(inputs, **self._options))
-        done = [(outcome.name, outcome.embedding) for outcome in outcomes if outcome.embedding is not None]
+        embeddings = [(outcome.name, outcome.embedding) for outcome in outcomes if outcome.embedding is not None]
         width = self.encoder.width(self._options["purpose"], self.maker.part)  # type: ignore[arg-type]
-        bad = [
+        failures = [
             dict(zip(_ERROR, (outcome.name, str(outcome.error), type(outcome.error).__name__), strict=True))
             for outcome in outcomes
             if outcome.error is not None
         ]
-        good = parquet_rows(VectorTable.of(self.maker, done, width))
-        failed = pa.Table.from_pylist(bad, pa.schema([(name, pa.string()) for name in _ERROR]))
-        rows = pa.concat_tables([good, failed], promote_options="default")
-        made_by = pa.array([json.dumps(self.maker.to_json())] * len(rows), pa.string())
-        return rows.replace_schema_metadata().append_column("mirenc", made_by)
+        embedded_rows = parquet_rows(VectorTable.of(self.maker, embeddings, width))
+        failed = pa.Table.from_pylist(failures, pa.schema([(name, pa.string()) for name in _ERROR]))
+        rows = pa.concat_tables([embedded_rows, failed], promote_options="default")
+        makers = pa.array([json.dumps(self.maker.to_json())] * len(rows), pa.string())
+        return rows.replace_schema_metadata().append_column("mirenc", makers)
 
 
 def embed_frames(frames: Iterable[Any], **options: Any) -> Iterator[Any]:
@@ -104,8 +104,8 @@ def embed_on_ray(
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order, context.target_max_block_size = True, _BLOCK
 
-    def rows_of(at: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        group = (Path(at["path"]), at["first"], at["count"])
+    def rows_of(item: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        group = (Path(item["path"]), item["first"], item["count"])
         return ({"content": module.value, "name": module.name} for module in row_inputs(group, column, names))
 
     items = [{"path": str(path), "first": first, "count": count} for path, first, count in groups]
@@ -123,8 +123,8 @@ def embed_on_ray(
         makers.update(rows["mirenc"].unique().to_pylist())
         if len(makers) > 1:
             raise ModelError(f"nodes differ in model or release: {sorted(makers)}. Install one mirenc on all of them")
-        good = rows.filter(rows["error"].is_null()).drop_columns([*_ERROR[1:], "mirenc"])
-        failed = rows.filter(rows["error"].is_valid()).select(_ERROR[1:]).to_pylist()
+        embedded_rows = rows.filter(rows["error"].is_null()).drop_columns([*_ERROR[1:], "mirenc"])
+        failures = rows.filter(rows["error"].is_valid()).select(_ERROR[1:]).to_pylist()
         kinds = {NoFunctionBodyError.__name__: NoFunctionBodyError}  # a file that is empty has not failed
-        errors = [kinds.get(row["error_type"], MirencError)(row["error"]) for row in failed]
-        yield good.replace_schema_metadata({"mirenc": next(iter(makers), "")}), errors
+        errors = [kinds.get(row["error_type"], MirencError)(row["error"]) for row in failures]
+        yield embedded_rows.replace_schema_metadata({"mirenc": next(iter(makers), "")}), errors

@@ -93,10 +93,10 @@ class Build:
         With ``hide_names`` only callees in its own file.
         """
         file, names = int(self.side.file[row]), {}
-        for symbol, shown in self.functions[row].calls.items():
+        for symbol, display_name in self.functions[row].calls.items():
             callee = self.row.get((file, symbol), -1)
             if callee >= 0 or not hide_names:
-                names[renamed.get(callee, symbol)] = shown
+                names[renamed.get(callee, symbol)] = display_name
         return names
 
     def refers_to(self, row: int, renamed: Mapping[int, str]) -> list[str]:
@@ -131,11 +131,11 @@ def read_builds(
     the others for size or at -O0. Sizes are those in the object file that the engine's LLVM compiles from each file.
     ``failed`` is called with the error of each file that is skipped, ``warn`` with a message where sizes are missing.
     """
-    read = []
+    build_files = []
     with progress_bar("reading", sum(len(inputs) for _, inputs in builds), show=progress) as advance:
         for path, inputs in builds:
-            read.append(list(_read(path, inputs, encoder, engine, failed, warn, advance)))
-    return [_with_vectors(files, encoder, form or _usual_form(read), failed, progress) for files in read]
+            build_files.append(list(_read_files(path, inputs, encoder, engine, failed, warn, advance)))
+    return [_embed_build(files, encoder, form or _usual_form(build_files), failed, progress) for files in build_files]
 
 
 def _usual_form(builds: Iterable[list[_File]]) -> Form:
@@ -146,7 +146,7 @@ def _usual_form(builds: Iterable[list[_File]]) -> Form:
     return SIZE_FORM if "Os" in levels and levels <= {"Os", "O0"} else SEARCH_FORM
 
 
-def _read(
+def _read_files(
     path: str,
     inputs: Iterable[Input],
     encoder: Encoder,
@@ -164,10 +164,10 @@ def _read(
             name = source.part.label or name
         try:
             with one_input(source.name, "read"):
-                loaded = load_input(source, options)
-                module = module_of(loaded, options)
+                content = load_input(source, options)
+                module = module_of(content, options)
             try:
-                sizes = _sizes(engine, loaded.data, module)
+                sizes = _sizes(engine, content.data, module)
             except (ForeignIRError, IRParseError, PassError) as error:
                 warn(f"{source.name}: no sizes: {error}")
                 sizes = {}
@@ -177,7 +177,7 @@ def _read(
             failed(error)
             continue
         # With the data in it, so that a source is not compiled twice, nor standard input read twice.
-        yield _File(name, Input(source.name, loaded.data), functions, levels_of_functions(module))
+        yield _File(name, Input(source.name, content.data), functions, levels_of_functions(module))
 
 
 def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
@@ -187,38 +187,38 @@ def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
         data = engine.compile(module.text.encode("utf-8", "surrogateescape"), "")
     if not is_elf(data):
         raise ForeignIRError("the target's object files are not ELF")
-    return {one.name: one.size for one in elf_functions(data)}
+    return {function.name: function.size for function in elf_functions(data)}
 
 
 def functions_of(file: str, module: IRModule, sizes: Mapping[str, int]) -> Iterator[Function]:
     """Facts about each function of a module, which is in ``file``; ``sizes`` are bytes of machine code by symbol."""
     arrays, places, codes = module.arrays, Places(module), codes_of(module)
     loops = Counter(find_loops(module).function.tolist())
-    wide = np.array([bool(_VECTOR.search(form.statement)) for form in module.forms])[arrays.form]
+    is_simd = np.array([bool(_VECTOR.search(form.statement)) for form in module.forms])[arrays.form]
     for body, region in zip(module.defined_functions, regions_of(module, "function").regions, strict=True):
-        head, inside = body.header, slice(body.header.first, body.header.last)
+        head, span = body.header, slice(body.header.first, body.header.last)
         yield Function(
             *(file, region.name, region.symbol, region.file, region.line, sizes.get(object_name(region.symbol))),
-            *(head.last - head.first, head.last_block - head.first_block, loops[body.index], int(wide[inside].sum())),
-            _called(module, head),
+            *(head.last - head.first, head.last_block - head.first_block, loops[body.index], int(is_simd[span].sum())),
+            _direct_callees(module, head),
             places.inlined(body.index),
             next(codes),
         )
 
 
-def _called(module: IRModule, header: FunctionHeader) -> dict[str, str]:
+def _direct_callees(module: IRModule, header: FunctionHeader) -> dict[str, str]:
     """Symbol -> readable name of the functions that a function calls directly, without intrinsics."""
     rows = np.unique(module.arrays.callee[header.first : header.last])
     names = (module.symbols[row] for row in rows if row >= 0)
     return {name[1:].strip('"'): module.display.get(name, name)[1:] for name in names if name[:6] != "@llvm."}
 
 
-def _with_vectors(
+def _embed_build(
     files: Iterable[_File], encoder: Encoder, form: Form, failed: Callable[[MirencError], object], progress: bool
 ) -> Build:
-    """The build of some files, in a form; ``failed`` is called for those that cannot be embedded."""
+    """Embed the functions of some files in a form; ``failed`` is called for files that cannot be embedded."""
     options = replace(encoder.options, form=form)
-    waiting: deque[tuple[_File, list[IRModule]]] = deque()
+    pending: deque[tuple[_File, list[IRModule]]] = deque()
 
     def modules() -> Iterator[Input]:
         for file in files:
@@ -227,7 +227,7 @@ def _with_vectors(
             except MirencError as error:
                 failed(error)
                 continue
-            waiting.append((file, [module] if module.deleted is None else [module, module.deleted]))
+            pending.append((file, [module] if module.deleted is None else [module, module.deleted]))
             yield Input(file.ir.name, module)
 
     functions: list[Function] = []
@@ -236,21 +236,21 @@ def _with_vectors(
     stream = encoder.embed_stream(modules(), level="function", form="plain", jobs=1, progress=progress)
     with closing(stream) as outcomes:
         for number, outcome in enumerate(outcomes):
-            file, parts = waiting.popleft()
+            file, parts = pending.popleft()
             if (embedding := outcome.embedded(failed)) is None:
                 continue
             # Passes may add functions, which are ignored, and change the order.
-            at = {region.symbol: row for row, region in enumerate(embedding.regions)}
+            region_row = {region.symbol: row for row, region in enumerate(embedding.regions)}
             try:
                 with one_input(outcome.name, "compared"):
-                    rows = [at[one.symbol] for one in file.functions]
+                    rows = [region_row[entry.symbol] for entry in file.functions]
             except MirencError as error:
                 failed(error)
                 continue
-            row = {one.symbol: len(functions) + place for place, one in enumerate(file.functions)}
+            row = {entry.symbol: len(functions) + place for place, entry in enumerate(file.functions)}
             for part in parts:
                 for function in part.defined_functions:
-                    callees = _called(part, function.header) if function.name in row else {}
+                    callees = _direct_callees(part, function.header) if function.name in row else {}
                     calls += [(row[function.name], row[symbol]) for symbol in callees if symbol in row]
             owner += [number] * len(file.functions)
             functions += file.functions

@@ -24,7 +24,7 @@ _COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
     }
 }
 _COPY = 1e-4  # by which the cosine of a copy differs at most
-_NEAR, _GAP = 0.01, 0.002  # keep the logarithms finite for a cosine of 1 and for equal ones
+_MIN_DISTANCE, _MIN_GAP = 0.01, 0.002  # keep the logarithms finite for a cosine of 1 and for equal ones
 _RUST = re.compile(r"_R[CMXYNIB]|.*17h[0-9a-f]{16}E")
 _FORTRAN = re.compile(r"_Q|.*_$")
 
@@ -47,15 +47,15 @@ def shares_right(
     C, C++ and Rust in the form `SEARCH_FORM`, and, by cosine alone (`mirenc.model.config.PairedConfig.sure`), in the
     form plain.
     """
-    near = np.asarray(cosines)
+    values = np.asarray(cosines)
     paired = encoder.files.config.paired
     if paired is None or not maker.usual or maker.level != "function" or encoder.whitening_map is not None:
-        return [None] * len(near)
+        return [None] * len(values)
     if maker.form == "plain":
-        return [paired.sure(float(cosine)) for cosine in near[:, 0]]
+        return [paired.sure(float(cosine)) for cosine in values[:, 0]]
     by_language = _COEFFICIENTS.get(encoder.name, {}) if maker.form == SEARCH_FORM else {}
     coefficients = map(by_language.get, map(language_of, symbols))
-    rows_and_weights = zip(features_of(near, rows, instructions), coefficients, strict=True)
+    rows_and_weights = zip(features_of(values, rows, instructions), coefficients, strict=True)
     return [None if weights is None else float(probability(row[None], weights)[0]) for row, weights in rows_and_weights]
 
 
@@ -65,13 +65,13 @@ def rivals(table: VectorTable, rows: Int64, cosines: Float32) -> Float64:
     A copy has the first answer's symbol and cosine, as where a source is compiled for a static and a shared library: it
     makes the answer no less sure. Shapes of ``rows`` and ``cosines``: (q, k).
     """
-    symbols, seconds = table.labels["symbol"], []
-    for near, each in zip(rows.tolist(), cosines.tolist(), strict=True):
-        pairs = zip(near, each, strict=True)
-        others = [cosine for row, cosine in pairs if symbols[row] != symbols[near[0]] or abs(cosine - each[0]) > _COPY]
+    symbols, second_cosines = table.labels["symbol"], []
+    for hits, sims in zip(rows.tolist(), cosines.tolist(), strict=True):
+        pairs = zip(hits, sims, strict=True)
+        scores = [cosine for row, cosine in pairs if symbols[row] != symbols[hits[0]] or abs(cosine - sims[0]) > _COPY]
         # Where all are copies, the next is no nearer than the last, if there is one.
-        seconds.append([*others, each[-1] if len(near) < len(table) else 0][0])
-    return np.column_stack([cosines[:, 0], seconds])
+        second_cosines.append([*scores, sims[-1] if len(hits) < len(table) else 0][0])
+    return np.column_stack([cosines[:, 0], second_cosines])
 
 
 def features_of(cosines: ArrayLike, rows: int, instructions: ArrayLike) -> Float64:
@@ -80,16 +80,16 @@ def features_of(cosines: ArrayLike, rows: int, instructions: ArrayLike) -> Float
     ``cosines`` (q, k) of the nearest in an index of ``rows`` rows; ``instructions`` (q,) counts those of each query.
     -> (q, 4): -log(1.01 - first cosine), log(0.002 + first - second cosine), log(rows), log(instructions).
     """
-    near = np.asarray(cosines, dtype=np.float64)
-    second = near[:, 1] if near.shape[1] > 1 else np.zeros(len(near))
-    gap = np.log(_GAP + np.maximum(near[:, 0] - second, 0))
-    nearness = -np.log(1 + _NEAR - np.minimum(near[:, 0], 1))
+    values = np.asarray(cosines, dtype=np.float64)
+    second = values[:, 1] if values.shape[1] > 1 else np.zeros(len(values))
+    gap = np.log(_MIN_GAP + np.maximum(values[:, 0] - second, 0))
+    nearness = -np.log(1 + _MIN_DISTANCE - np.minimum(values[:, 0], 1))
     size = np.log(np.maximum(np.asarray(instructions, dtype=np.float64), 1))
-    return np.column_stack([nearness, gap, np.full(len(near), np.log(max(rows, 1))), size])
+    return np.column_stack([nearness, gap, np.full(len(values), np.log(max(rows, 1))), size])
 
 
 def probability(features: Float64, weights: ArrayLike) -> Float64:
     """1 / (1 + exp(-(features . coefficients + intercept))). Shapes: (q, 4), (5,) -> (q,)."""
     coefficients = np.asarray(weights, dtype=np.float64)
-    chances: Float64 = 1 / (1 + np.exp(-(features @ coefficients[:-1] + coefficients[-1])))
-    return chances
+    probabilities: Float64 = 1 / (1 + np.exp(-(features @ coefficients[:-1] + coefficients[-1])))
+    return probabilities

@@ -41,7 +41,7 @@ class Change:
     @property
     def bytes(self) -> int | None:
         """Bytes of machine code that were added; None where one of the two sizes is unknown."""
-        old, new = (one.bytes if one else 0 for one in (self.old, self.new))
+        old, new = (function.bytes if function else 0 for function in (self.old, self.new))
         return None if old is None or new is None else new - old
 
     @property
@@ -67,31 +67,31 @@ def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Cha
     """
     partner = np.full(len(old.functions), -1, dtype=np.int64)
     keys: list[Callable[[Function], object]]
-    keys = [lambda one: (one.file, one.symbol), lambda one: one.symbol, lambda one: one.name]
+    keys = [lambda f: (f.file, f.symbol), lambda f: f.symbol, lambda f: f.name]
     for key in [] if hide_names else keys:
         unpaired = np.setdiff1d(np.arange(len(new.functions)), partner)
-        mine, theirs = _once(old, np.flatnonzero(partner < 0), key), _once(new, unpaired, key)
-        for word in mine.keys() & theirs.keys():
-            partner[mine[word]] = theirs[word]
+        old_rows, new_rows = _unique_rows(old, np.flatnonzero(partner < 0), key), _unique_rows(new, unpaired, key)
+        for value in old_rows.keys() & new_rows.keys():
+            partner[old_rows[value]] = new_rows[value]
     partner = paired(old.side, new.side, partner)
     rows = np.flatnonzero(partner >= 0)
-    alike = dict(zip(rows.tolist(), cosines(old.side, new.side, rows, partner[rows]).tolist(), strict=True))
-    renamed = {row: new.functions[partner[row]].symbol for row in alike}
+    cosine_of = dict(zip(rows.tolist(), cosines(old.side, new.side, rows, partner[rows]).tolist(), strict=True))
+    renamed = {row: new.functions[partner[row]].symbol for row in cosine_of}
     changes = []
-    for row, (function, at) in enumerate(zip(old.functions, partner.tolist(), strict=True)):
-        if at < 0:
+    for row, (function, new_row) in enumerate(zip(old.functions, partner.tolist(), strict=True)):
+        if new_row < 0:
             changes.append(Change(function, None))
             continue
-        other = new.functions[at]
-        refers = old.refers_to(row, renamed) == new.refers_to(at, {})
-        differ = [] if refers else ["other functions are referred to"]
-        differ += _differences(function.code, other.code)
-        calls = old.calls(row, renamed, hide_names), new.calls(at, {}, hide_names)
+        peer = new.functions[new_row]
+        same_references = old.refers_to(row, renamed) == new.refers_to(new_row, {})
+        diffs = [] if same_references else ["other functions are referred to"]
+        diffs += _differences(function.code, peer.code)
+        calls = old.calls(row, renamed, hide_names), new.calls(new_row, {}, hide_names)
         # Counts and calls are more specific than the fact that the code differs.
-        why = [*_why(function, other, *calls)] or differ or ([] if function.bytes == other.bytes else ["the same IR"])
-        changes.append(Change(function, other, alike[row], tuple(why), same_code=not differ))
-    alone = np.setdiff1d(np.arange(len(new.functions)), partner)
-    return changes + [Change(None, new.functions[at]) for at in alone.tolist()]
+        notes = [*_notes(function, peer, *calls)] or diffs or ([] if function.bytes == peer.bytes else ["the same IR"])
+        changes.append(Change(function, peer, cosine_of[row], tuple(notes), same_code=not diffs))
+    new_only = np.setdiff1d(np.arange(len(new.functions)), partner)
+    return changes + [Change(None, new.functions[new_row]) for new_row in new_only.tolist()]
 
 
 def _differences(old: FunctionCode, new: FunctionCode) -> Iterator[str]:
@@ -102,28 +102,28 @@ def _differences(old: FunctionCode, new: FunctionCode) -> Iterator[str]:
         yield "constants, types, flags or instructions"
     elif old.operands != new.operands:
         yield "operands or branches"
-    shared = old.globals.keys() & new.globals.keys()
-    if values := ", ".join(sorted(name[1:] for name in shared if old.globals[name] != new.globals[name])):
+    common = old.globals.keys() & new.globals.keys()
+    if values := ", ".join(sorted(name[1:] for name in common if old.globals[name] != new.globals[name])):
         yield f"value of {values}"
 
 
-def _why(old: Function, new: Function, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
+def _notes(old: Function, new: Function, old_calls: Mapping[str, str], new_calls: Mapping[str, str]) -> Iterator[str]:
     has_places = old.source and new.source
-    for words, names in (
+    for phrase, names in (
         ("now inlines", new.inlined - old.inlined if has_places else ()),
         ("no longer inlines", old.inlined - new.inlined if has_places else ()),
-        ("no longer calls", (shown for callee, shown in before.items() if callee not in after)),
-        ("now calls", (shown for callee, shown in after.items() if callee not in before)),
+        ("no longer calls", (name for callee, name in old_calls.items() if callee not in new_calls)),
+        ("now calls", (name for callee, name in new_calls.items() if callee not in old_calls)),
     ):
-        if listed := ", ".join(sorted(names)):
-            yield f"{words} {listed}"
+        if joined_names := ", ".join(sorted(names)):
+            yield f"{phrase} {joined_names}"
     for count in ("loops", "vector_instructions", "instructions"):
         if getattr(old, count) != getattr(new, count):
             yield f"{count.replace('_', ' ')} {getattr(old, count)} -> {getattr(new, count)}"
 
 
-def _once(build: Build, rows: Int64, key: Callable[[Function], object]) -> dict[object, int]:
-    """Row by key, for keys that only one row has."""
-    words = [key(build.functions[row]) for row in rows.tolist()]
-    count = Counter(words)
-    return {word: row for word, row in zip(words, rows.tolist(), strict=True) if count[word] == 1}
+def _unique_rows(build: Build, rows: Int64, key: Callable[[Function], object]) -> dict[object, int]:
+    """The row that has a key, by key, without keys of several rows."""
+    values = [key(build.functions[row]) for row in rows.tolist()]
+    count = Counter(values)
+    return {value: row for value, row in zip(values, rows.tolist(), strict=True) if count[value] == 1}

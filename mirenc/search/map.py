@@ -31,11 +31,11 @@ with needs("map", "a map needs plotly and scikit-learn"):
 _TSNE_OPTIONS = {"max_iter": 500, "angle": 0.8}
 _MIN_ROWS = 10  # for t-SNE
 _PERPLEXITY = 30
-_SHOWN = 3  # neighbours that a point names
+_SHOWN_NEIGHBOURS = 3  # neighbours that a point names
 _GROUPS = 49  # and one for the rest: map.html has five symbols in ten colours
-_FEW = 40  # points: fewer have their names beside them
-_APART = 0.008  # of the larger side of the map: about a point's width on a screen
-_RIGHT = """ The percentage says how often the nearest function at such a cosine was the right one, where projects never
+_MAX_LABELLED = 40  # points: fewer have their names beside them
+_MIN_DISTANCE = 0.008  # of the larger side of the map: about a point's width on a screen
+_NOTE = """ The percentage says how often the nearest function at such a cosine was the right one, where projects never
 trained on were searched for the same functions as another compiler or level made them."""
 
 
@@ -54,85 +54,85 @@ def draw_map(
         problem = f"{name}: a map needs at least two points, and there is only {len(table)} {table.level}"
         raise ConfigError(f"{problem}. Give more files or a finer level (--level)")
     rows = np.sort(np.random.default_rng(0).permutation(len(table))[:most])
-    drawn = np.asarray(table.vectors[rows])
-    near, cosines = _others(drawn, np.arange(len(rows)), drawn, 3 * _PERPLEXITY + 1)
-    places, k = _spread(_places(drawn, near, cosines)).round(4), min(10, len(rows) - 1)
-    here = NearestNeighbors(n_neighbors=k).fit(places).kneighbors(return_distance=False)  # (n, k), itself left out
-    mean_kept = (here[:, :, None] == near[:, None, :k]).any(axis=2).sum(axis=1).mean()
+    sample = np.asarray(table.vectors[rows])
+    neighbours, cosines = _nearest_others(sample, np.arange(len(rows)), sample, 3 * _PERPLEXITY + 1)
+    places, k = _spread(_places(sample, neighbours, cosines)).round(4), min(10, len(rows) - 1)
+    map_rows = NearestNeighbors(n_neighbors=k).fit(places).kneighbors(return_distance=False)  # (n, k), itself left out
+    mean_kept = (map_rows[:, :, None] == neighbours[:, None, :k]).any(axis=2).sum(axis=1).mean()
     if len(rows) < len(table):
-        near, cosines = _others(drawn, rows, table.vectors, _SHOWN)
+        neighbours, cosines = _nearest_others(sample, rows, table.vectors, _SHOWN_NEIGHBOURS)
     paths, tops = _paths([source["file"] for source in table.sources])
 
-    def words(row: int) -> list[str]:
+    def label_lines(row: int) -> list[str]:
         path = paths[table.source_row[row]]
         return [path] if table.level == "module" else [table.names[row], path]
 
     counts = Counter(tops[table.source_row[row]] for row in rows.tolist()).most_common()
-    rest = f"{len(counts) - _GROUPS} others"
-    group_of = {top: top if rank < _GROUPS else rest for rank, (top, _) in enumerate(counts)}
-    groups: dict[str, Any] = {name: {"name": _cut(name), "points": []} for name in group_of.values()}
+    other_group = f"{len(counts) - _GROUPS} others"
+    group_of = {top: top if rank < _GROUPS else other_group for rank, (top, _) in enumerate(counts)}
+    groups: dict[str, Any] = {name: {"name": _html_label(name), "points": []} for name in group_of.values()}
     for number, row in enumerate(rows.tolist()):
-        first, *more = map(_cut, words(row))
-        lines = [f"<b>{first}</b>", *more, ""]
-        for rank, other in enumerate(near[number, :_SHOWN].tolist()):
+        first, *details = map(_html_label, label_lines(row))
+        lines = [f"<b>{first}</b>", *details, ""]
+        for rank, neighbour in enumerate(neighbours[number, :_SHOWN_NEIGHBOURS].tolist()):
             right = None if rank else sure(float(cosines[number, rank]))
             share = "" if right is None else f" ({right:.0%})"
-            lines.append(f"{cosines[number, rank]:.3f}{share}  {'  '.join(map(_cut, words(other)))}")
-        point = [*places[number].tolist(), "<br>".join(lines), "\n".join(words(row))]
-        point += [_cut(words(row)[0], 24)] * (len(rows) < _FEW)
+            lines.append(f"{cosines[number, rank]:.3f}{share}  {'  '.join(map(_html_label, label_lines(neighbour)))}")
+        point = [*places[number].tolist(), "<br>".join(lines), "\n".join(label_lines(row))]
+        point += [_html_label(label_lines(row)[0], 24)] * (len(rows) < _MAX_LABELLED)
         groups[group_of[tops[table.source_row[row]]]]["points"].append(point)
-    maker, of = table.maker, f" of {len(table):,}" if len(rows) < len(table) else ""
+    maker, total_text = table.maker, f" of {len(table):,}" if len(rows) < len(table) else ""
     return fill_page(
         "map.html",
-        title=escape(f"{len(rows):,}{of} {maker.level}s of {name}"),
+        title=escape(f"{len(rows):,}{total_text} {maker.level}s of {name}"),
         level=maker.level,
         k=str(k),
-        few=json.dumps(len(rows) < _FEW),
+        few=json.dumps(len(rows) < _MAX_LABELLED),
         kept=f"{mean_kept:.1f}",
         all=f"{len(table):,}",
-        right="" if sure(1) is None else _RIGHT,
+        right="" if sure(1) is None else _NOTE,
         plotly=get_plotlyjs(),
         groups=json.dumps(list(groups.values())).replace("<", "\\u003c"),  # no end of the script
         model=escape(maker.model + (f" under the map {maker.map}" if maker.map else "")),
     )
 
 
-def _others(vectors: Float32, rows: Int64, candidates: Float32, k: int) -> Nearest:
+def _nearest_others(vectors: Float32, rows: Int64, candidates: Float32, k: int) -> Nearest:
     """`nearest` for vectors that are ``rows`` of the candidates, each without itself."""
-    near, cosines = nearest(vectors, candidates, k + 1)
-    itself = near == rows[:, None]
+    neighbours, cosines = nearest(vectors, candidates, k + 1)
+    itself = neighbours == rows[:, None]
     itself[~itself.any(axis=1), -1] = True  # one of more than k equals
-    return near[~itself].reshape(len(rows), -1), cosines[~itself].reshape(len(rows), -1)
+    return neighbours[~itself].reshape(len(rows), -1), cosines[~itself].reshape(len(rows), -1)
 
 
-def _places(vectors: Float32, near: Int64, cosines: Float32) -> Float32:
+def _places(vectors: Float32, neighbours: Int64, cosines: Float32) -> Float32:
     """Points (n, 2), by t-SNE that starts from the two principal components, or by these alone for few vectors."""
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     unit -= unit.mean(axis=0)
-    flat = unit @ np.linalg.eigh(unit.T @ unit)[1][:, :-3:-1]
-    if (count := len(flat)) < _MIN_ROWS:
-        return flat
-    columns = np.column_stack([np.arange(count), near])  # (n, k), each one first: scikit-learn wants it there
+    components = unit @ np.linalg.eigh(unit.T @ unit)[1][:, :-3:-1]
+    if (count := len(components)) < _MIN_ROWS:
+        return components
+    columns = np.column_stack([np.arange(count), neighbours])  # (n, k), each one first: scikit-learn wants it there
     distances = np.column_stack([np.zeros(count), np.sqrt(2 - 2 * cosines)])  # of vectors of length 1
     starts = np.arange(count + 1) * columns.shape[1]
     graph = csr_array((distances.ravel(), columns.ravel(), starts), shape=(count, count))
-    begin = 1e-4 * flat / max(flat[:, 0].std(), 1e-12)
-    options = {"perplexity": min(_PERPLEXITY, (count - 1) / 3), "metric": "precomputed", "init": begin, **_TSNE_OPTIONS}
+    init = 1e-4 * components / max(components[:, 0].std(), 1e-12)
+    options = {"perplexity": min(_PERPLEXITY, (count - 1) / 3), "metric": "precomputed", "init": init, **_TSNE_OPTIONS}
     return TSNE(**options, random_state=0).fit_transform(graph)
 
 
 def _spread(places: Float32) -> Float32:
-    """``places`` (n, 2) with points that would hide each other, such as copies of one function, pushed apart."""
-    apart = _APART * float(np.ptp(places, axis=0).max()) or 1.0
+    """Push points of ``places`` (n, 2) apart that would hide each other, such as copies of one function."""
+    min_distance = _MIN_DISTANCE * float(np.ptp(places, axis=0).max()) or 1.0
     rng = np.random.default_rng(0)
-    spread = places + rng.normal(scale=1e-3 * apart, size=places.shape)  # equal points get a direction
+    spread = places + rng.normal(scale=1e-3 * min_distance, size=places.shape)  # equal points get a direction
     for _ in range(100):
-        pairs = cKDTree(spread).query_pairs(apart, output_type="ndarray")  # (p, 2)
+        pairs = cKDTree(spread).query_pairs(min_distance, output_type="ndarray")  # (p, 2)
         if not len(pairs):
             break
-        between = spread[pairs[:, 0]] - spread[pairs[:, 1]]  # (p, 2)
-        length = np.maximum(np.linalg.norm(between, axis=1, keepdims=True), 1e-9 * apart)
-        push = between / length * (1.02 * apart - length) / 2
+        offset = spread[pairs[:, 0]] - spread[pairs[:, 1]]  # (p, 2)
+        length = np.maximum(np.linalg.norm(offset, axis=1, keepdims=True), 1e-9 * min_distance)
+        push = offset / length * (1.02 * min_distance - length) / 2
         for column, sign in ((0, 1), (1, -1)):
             np.add.at(spread, pairs[:, column], sign * push)
     return spread.astype(np.float32)
@@ -142,10 +142,10 @@ def _paths(files: list[str]) -> tuple[list[str], list[str]]:
     """Paths without their common folders, and the first folder, or file, of what is left of each."""
     parts = [PurePath(file).parts for file in files]
     pairs = enumerate(zip(min(parts), max(parts), strict=False))
-    start = next((at for at, (one, other) in pairs if one != other), len(parts[0]) - 1)
+    start = next((position for position, (first, last) in pairs if first != last), len(parts[0]) - 1)
     return ["/".join(part[start:]) for part in parts], [part[start] for part in parts]
 
 
-def _cut(text: str, width: int = 60) -> str:
+def _html_label(text: str, width: int = 60) -> str:
     """Shortened, and escaped for HTML."""
     return escape(shorten(text, width), quote=False)

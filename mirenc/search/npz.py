@@ -15,7 +15,7 @@ _TEXTS = {name: f"{name}s" for name in LABELS if name not in NUMBERS}
 
 def write_npz(part: Path, table: VectorTable, path: str) -> None:
     """Write a table to ``part``, which will be renamed to ``path``."""
-    sources = {"files" if name == "file" else name: [one[name] for one in table.sources] for name in SOURCE}
+    sources = {"files" if name == "file" else name: [source[name] for source in table.sources] for name in SOURCE}
     columns: dict[str, Any] = padded({array: table.labels[name] for name, array in _TEXTS.items()} | sources)
     columns |= {f"{name}s": np.array(table.labels[name], dtype=np.int64) for name in NUMBERS}
     columns["file_row"] = np.array(table.source_row, dtype=np.int64)
@@ -32,8 +32,8 @@ def write_npz(part: Path, table: VectorTable, path: str) -> None:
 def read_npz(path: str) -> VectorTable:
     """Read a table."""
     with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        head = json.loads(str(arrays["meta"]))
+        meta = json.loads(str(arrays["meta"]))
         texts = unpadded(arrays, [*_TEXTS.values()])
         labels: dict[str, list[Any]] = {name: texts[array] for name, array in _TEXTS.items()}
         labels |= {name: arrays[f"{name}s"].tolist() for name in NUMBERS}
-        return VectorTable(Maker.from_json(head), arrays["vectors"], labels, head["files"], arrays["file_row"].tolist())
+        return VectorTable(Maker.from_json(meta), arrays["vectors"], labels, meta["files"], arrays["file_row"].tolist())

@@ -63,13 +63,13 @@ def queries_of(
                 continue
             if (embedding := outcome.embedded(failed)) is None:
                 continue
-            regions, every = embedding.regions, embedding.part(maker.part)
+            regions, vectors = embedding.regions, embedding.part(maker.part)
             rows = list(range(len(regions)))
             if pattern and whole_files:
                 rows = [row for row in rows if pattern.search(regions[row].symbol) or pattern.search(regions[row].name)]
             if rows:
-                chosen, sizes = [regions[row] for row in rows], embedding.sizes[rows, 2]
-                yield FileQueries(outcome.name, chosen, sizes, every[rows], every)
+                query_regions, sizes = [regions[row] for row in rows], embedding.sizes[rows, 2]
+                yield FileQueries(outcome.name, query_regions, sizes, vectors[rows], vectors)
 
 
 def nearest_of_files(

@@ -16,8 +16,8 @@ from mirenc.base.shown import printable, shorten, shorten_all
 from mirenc.search.diff import Change
 from mirenc.search.pages import fill_page
 
-_COMMENT = 60_000  # characters of a report in Markdown; GitHub takes comments of up to 65,536
-_FAILED, _LISTED = 10, 300  # files that a comment names, and characters about each
+_MAX_COMMENT = 60_000  # characters of a report in Markdown; GitHub takes comments of up to 65,536
+_MAX_FAILED, _MAX_COMPLAINT = 10, 300  # files that a comment names, and characters about each
 _SQUARES = 8  # of the longest bar in Markdown
 # What may start a tag, a cell, an emphasis, a mention, a link; underscores inside of a word do nothing.
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|[\\`*{}\[\]<>#|~@&!$^]|:(?=//)|(?<=w)\.", re.IGNORECASE)
@@ -37,9 +37,9 @@ class Row(NamedTuple):
     @property
     def sizes(self) -> tuple[str, str, str]:
         """Bytes added, in OLD and in NEW; "?" for an unknown size, empty where a build lacks the function."""
-        more = "?" if self.more is None else f"{self.more:+,}"
+        delta = "?" if self.more is None else f"{self.more:+,}"
         old, new = ("?" if size is None else f"{size:,}" for size in (self.old, self.new))
-        return more, "" if self.kind == "appeared" else old, "" if self.kind == "vanished" else new
+        return delta, "" if self.kind == "appeared" else old, "" if self.kind == "vanished" else new
 
     @property
     def label(self) -> str:
@@ -102,14 +102,16 @@ class Report:
 
     @cached_property
     def total(self) -> Row:
-        """All functions whose sizes are known."""
+        """All functions whose sizes are known; its sizes are None if there are functions, but none of known size."""
+        if self.changes and not self.files:
+            return Row("all", "", None, None, None)
         old = sum(row.old or 0 for row in self.files)
         new = sum(row.new or 0 for row in self.files)
         return Row("all", "", new - old, old, new)
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """How many functions became what (`Change.kind`), by name."""
+        """Number of changes of each kind (`Change.kind`), sorted by kind."""
         return dict(sorted(Counter(change.kind for change in self.changes).items()))
 
     @property
@@ -131,7 +133,7 @@ def _arrows(text: str) -> str:
     return printable(text).replace(" -> ", " → ")
 
 
-def _longest(rows: Iterable[Row]) -> int:
+def _largest_change(rows: Iterable[Row]) -> int:
     return max((abs(row.more or 0) for row in rows), default=0) or 1
 
 
@@ -144,54 +146,54 @@ def markdown_report(report: Report, k: int) -> str:
     """
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.kinds.items())
     _, old, new = report.total.sizes
-    head = [f"### {_text(shorten(report.old))} → {_text(shorten(report.new))}: {report.headline}", ""]
-    head += [f"{old} → {new} bytes. Functions: {kinds}."]
+    heading = [f"### {_markdown(shorten(report.old))} → {_markdown(shorten(report.new))}: {report.headline}", ""]
+    heading += [f"{old} → {new} bytes. Functions: {kinds}."]
     if report.failed:
-        lines = [shorten(line, _LISTED) for line in report.failed[:_FAILED]]
-        rest = [f"and {len(report.failed) - _FAILED:,} more"] * (len(report.failed) > _FAILED)
-        head += ["", "Files that were not read:", "", *(f"- {_text(line)}" for line in lines + rest)]
+        lines = [shorten(line, _MAX_COMPLAINT) for line in report.failed[:_MAX_FAILED]]
+        remainder = [f"and {len(report.failed) - _MAX_FAILED:,} more"] * (len(report.failed) > _MAX_FAILED)
+        heading += ["", "Files that were not read:", "", *(f"- {_markdown(line)}" for line in lines + remainder)]
     while True:
         tables = _markdown_table(report.functions, "function", k) + _markdown_table(report.changed_files, "file", k)
-        text = "\n".join(head + tables) + "\n"
-        if len(text) < _COMMENT or not k:
+        text = "\n".join(heading + tables) + "\n"
+        if len(text) < _MAX_COMMENT or not k:
             break
         k = 9 * k // 10
-    shown = report.functions[:k] + report.changed_files[:k]
-    names = dict.fromkeys(row.label for row in shown if shorten(row.label) != printable(row.label))
-    return text + _long_names([report.old, report.new, *names], _COMMENT - len(text))
+    rows = report.functions[:k] + report.changed_files[:k]
+    names = dict.fromkeys(row.label for row in rows if shorten(row.label) != printable(row.label))
+    return text + _long_names([report.old, report.new, *names], _MAX_COMMENT - len(text))
 
 
 def _long_names(names: list[str], room: int) -> str:
-    """Those of the names that are shortened in the report, whole, in at most ``room`` characters."""
+    """A section with the full names that the report shortens, in at most ``room`` characters."""
     lines = [f"- {_code(name)}\n" for name in names if shorten(name) != printable(name)]
-    fitting = [line for line, used in zip(lines, accumulate(map(len, lines)), strict=True) if used < room]
-    rest = len(lines) - len(fitting)
-    if rest:
-        fitting.append(f"- {rest:,} more are too long for a comment; a report in .html or .json has them.\n")
-    return f"\n<details><summary>Long names</summary>\n\n{''.join(fitting)}\n</details>\n" if lines else ""
+    fitting_lines = [line for line, length in zip(lines, accumulate(map(len, lines)), strict=True) if length < room]
+    omitted = len(lines) - len(fitting_lines)
+    if omitted:
+        fitting_lines.append(f"- {omitted:,} more are too long for a comment; a report in .html or .json has them.\n")
+    return f"\n<details><summary>Long names</summary>\n\n{''.join(fitting_lines)}\n</details>\n" if lines else ""
 
 
 def _markdown_table(rows: Sequence[Row], title: str, k: int) -> list[str]:
     if not rows:
         return []
-    longest, described = _longest(rows), title == "function"
+    largest, has_reasons = _largest_change(rows), title == "function"
     labels = shorten_all(row.label for row in rows)
-    lines = ["", f"| bytes | | old | new | {title} |" + " change | why |" * described]
-    lines += ["| ---: | :--- | ---: | ---: | :--- |" + " :--- | :--- |" * described]
+    lines = ["", f"| bytes | | old | new | {title} |" + " change | why |" * has_reasons]
+    lines += ["| ---: | :--- | ---: | ---: | :--- |" + " :--- | :--- |" * has_reasons]
     for row in rows[:k]:
-        more, old, new = row.sizes
-        squares = ("🟧" if (row.more or 0) > 0 else "🟦") * -(-abs(row.more or 0) * _SQUARES // longest)
-        cells = [more, squares, old, new, _code(labels[row.label])]
-        cells += [row.kind, _text("; ".join(map(shorten, row.why)))] if described else []
+        delta, old, new = row.sizes
+        squares = ("🟧" if (row.more or 0) > 0 else "🟦") * -(-abs(row.more or 0) * _SQUARES // largest)
+        cells = [delta, squares, old, new, _code(labels[row.label])]
+        cells += [row.kind, _markdown("; ".join(map(shorten, row.why)))] if has_reasons else []
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, *(["", f"And {len(rows) - k:,} more."] if len(rows) > k else [])]
 
 
 def _code(text: str) -> str:
-    return f"<code>{_text(text)}</code>"
+    return f"<code>{_markdown(text)}</code>"
 
 
-def _text(text: str) -> str:
+def _markdown(text: str) -> str:
     """``text`` as Markdown that shows it as it is."""
     escaped = _MARKUP.sub(lambda match: "".join(f"&#{ord(c)};" for c in match[0]), _arrows(text))
     return escaped.replace("&#64;", "&#64;&#8288;")  # a word joiner: nobody is mentioned
@@ -206,9 +208,9 @@ def html_report(report: Report) -> str:
         for kind, count in report.kinds.items()
         if kind != "identical"
     ]
-    if same := report.kinds.get("identical"):
-        kinds.append(f'<span class="soft">{same:,} identical, not listed</span>')
-    unread = "".join(f"<li>{escape(printable(line))}</li>" for line in report.failed)
+    if identical := report.kinds.get("identical"):
+        kinds.append(f'<span class="soft">{identical:,} identical, not listed</span>')
+    failures = "".join(f"<li>{escape(printable(line))}</li>" for line in report.failed)
     return fill_page(
         "report.html",
         title=escape(" → ".join(report.short_builds)),
@@ -218,30 +220,30 @@ def html_report(report: Report) -> str:
         kinds="\n".join(kinds),
         functions=_html_rows(report.functions) or '<tr><td class="soft">No function changed.</td></tr>',
         files=f'<h2>Files</h2>\n<table class="files">\n{_html_rows(files)}\n</table>' if files else "",
-        failed=f"<h2>Files that were not read</h2>\n<ul>{unread}</ul>" if unread else "",
+        failed=f"<h2>Files that were not read</h2>\n<ul>{failures}</ul>" if failures else "",
         model=escape(report.model),
         form=escape(report.form),
     )
 
 
 def _html_rows(rows: Sequence[Row]) -> str:
-    longest = _longest(rows)
+    largest = _largest_change(rows)
     short = shorten_all(_arrows(name) for row in rows for name in (row.name or row.file, row.file))
-    return "\n".join(_html_row(row, longest, short) for row in rows)
+    return "\n".join(_html_row(row, largest, short) for row in rows)
 
 
-def _html_row(row: Row, longest: int, short: dict[str, str]) -> str:
-    more, old, new = row.sizes
+def _html_row(row: Row, largest: int, short: dict[str, str]) -> str:
+    delta, old, new = row.sizes
     change = f"{old} → {new}" if old and new else old or new
-    width = f"{50 * abs(row.more or 0) / longest:.1f}%"
+    width = f"{50 * abs(row.more or 0) / largest:.1f}%"
     bar = f'<i class="{"more" if row.more > 0 else "less"}" style="width:{width}"></i>' if row.more else ""
-    why = "".join(f"<li>{escape(_arrows(reason))}</li>" for reason in row.why)
-    where = f"<small>{_html_name(row.file, short)}</small>" if row.file and row.name else ""
+    reasons = "".join(f"<li>{escape(_arrows(reason))}</li>" for reason in row.why)
+    location = f"<small>{_html_name(row.file, short)}</small>" if row.file and row.name else ""
     kind = f'<td class="kind">{escape(row.kind)}</td>' if row.kind else ""
     return (
-        f'<tr data-kind="{escape(row.kind)}"><td class="name">{_html_name(row.name or row.file, short)}{where}</td>'
-        f'<td class="bar">{bar}</td><td class="bytes">{more}</td><td class="sizes">{change}</td>'
-        f"{kind}{f'<td class=why><ul>{why}</ul></td>' if row.kind else ''}</tr>"
+        f'<tr data-kind="{escape(row.kind)}"><td class="name">{_html_name(row.name or row.file, short)}{location}</td>'
+        f'<td class="bar">{bar}</td><td class="bytes">{delta}</td><td class="sizes">{change}</td>'
+        f"{kind}{f'<td class=why><ul>{reasons}</ul></td>' if row.kind else ''}</tr>"
     )
 
 

@@ -33,22 +33,22 @@ def rerank(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTable, k: 
     ends = np.cumsum([len(queries) for queries in unit_queries])[:-1]
     candidates = nearest(np.concatenate(unit_queries), table.vectors, max(k, _CANDIDATES))
     # In chunks, as the vectors may be mapped from a file.
-    chunks = [_unit(table.vectors[at : at + _CHUNK]).sum(0) for at in range(0, len(table.vectors), _CHUNK)]
+    chunks = [_unit(table.vectors[start : start + _CHUNK]).sum(0) for start in range(0, len(table.vectors), _CHUNK)]
     mean, source = np.sum(chunks, axis=0) / len(table.vectors), np.asarray(table.source_row)
     by_file = np.argsort(source, kind="stable")
     results = []
     rows_and_cosines = (np.split(array, ends) for array in candidates)
     for queries, (_, file_vectors), rows, cosines in zip(unit_queries, files, *rows_and_cosines, strict=True):
-        mine = rest_of_file(queries, np.full(queries.shape, (_unit(file_vectors) - mean).sum(0)), mean)
-        sum_of: dict[int, Float64] = {}  # by file: the functions of a file are near those of few others
+        query_rests = rest_of_file(queries, np.full(queries.shape, (_unit(file_vectors) - mean).sum(0)), mean)
+        file_sums: dict[int, Float64] = {}  # by file: the functions of a file are near those of few others
         order = np.empty((len(rows), min(k, rows.shape[1])), dtype=np.int64)
-        for number, near in enumerate(rows):
-            for file in set(source[near].tolist()) - sum_of.keys():
+        for number, nearest_rows in enumerate(rows):
+            for file in set(source[nearest_rows].tolist()) - file_sums.keys():
                 members = by_file[slice(*np.searchsorted(source, [file, file + 1], sorter=by_file))]
-                sum_of[file] = (_unit(table.vectors[members]) - mean).sum(0)
-            sums = np.array([sum_of[file] for file in source[near].tolist()])
-            theirs = rest_of_file(_unit(table.vectors[near]), sums, mean)
-            score = cosines[number] + file_bonus(theirs @ mine[number])
+                file_sums[file] = (_unit(table.vectors[members]) - mean).sum(0)
+            sums = np.array([file_sums[file] for file in source[nearest_rows].tolist()])
+            candidate_rests = rest_of_file(_unit(table.vectors[nearest_rows]), sums, mean)
+            score = cosines[number] + file_bonus(candidate_rests @ query_rests[number])
             # In single precision, like cosines, so that ties stay in the order of their rows.
             order[number] = np.argsort(-score.astype(np.float32), kind="stable")[: order.shape[1]]
         results.append((np.take_along_axis(rows, order, 1), np.take_along_axis(cosines, order, 1)))
@@ -72,5 +72,5 @@ def rest_of_file(vectors: Float64, sums: Float64, mean: Float64) -> Float64:
 
 
 def _unit(vectors: ArrayLike) -> Float64:
-    wide = np.asarray(vectors, dtype=np.float64)
-    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    values = np.asarray(vectors, dtype=np.float64)
+    return values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-12)

@@ -33,7 +33,7 @@ COUNTS = (
     "call_edges_left_out",
 )
 _SHOWN = 10  # rows in a notebook
-_USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": "", "form": "plain"}
+_DEFAULTS: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": "", "form": "plain"}
 
 
 @dataclass(frozen=True)
@@ -65,17 +65,17 @@ class Maker:
         whiten: bool = True,
         form: Form | None = None,
     ) -> Self:
-        """What an encoder makes with these options; in its usual form by default."""
+        """The maker of an encoder's vectors with these options, in its usual form by default."""
         form = form or encoder.form(purpose, level)
         name = "" if encoder.whitening_map is None else encoder.whitening_map.name
         digest = encoder.digest_in(form)
         return cls(encoder.name, digest, level, part, purpose, whiten, encoder.hide_names, name, form)
 
     @classmethod
-    def from_json(cls, head: Mapping[str, Any]) -> Self:
+    def from_json(cls, header: Mapping[str, Any]) -> Self:
         """Read from the header of a file. Raises KeyError: it does not say which model."""
-        named: dict[str, Any] = {key: str(head[key]) for key in ("model", "model_digest", "level", "part")}
-        return cls(**named, **{key: type(value)(head.get(key, value)) for key, value in _USUAL.items()})
+        strings: dict[str, Any] = {key: str(header[key]) for key in ("model", "model_digest", "level", "part")}
+        return cls(**strings, **{key: type(value)(header.get(key, value)) for key, value in _DEFAULTS.items()})
 
     @property
     def usual(self) -> bool:
@@ -84,8 +84,8 @@ class Maker:
 
     def to_json(self) -> dict[str, Any]:
         """The header of a file, without options that have their defaults."""
-        head = {"model": self.model, "model_digest": self.model_digest, "mirenc": __version__} | asdict(self)
-        return {key: value for key, value in head.items() if key not in _USUAL or value != _USUAL[key]}
+        header = {"model": self.model, "model_digest": self.model_digest, "mirenc": __version__} | asdict(self)
+        return {key: value for key, value in header.items() if key not in _DEFAULTS or value != _DEFAULTS[key]}
 
 
 @dataclass(eq=False)
@@ -168,13 +168,13 @@ class VectorTable:
         maker, usual = self.maker, usual_form(self.maker.purpose, [self.maker.level])
         if maker.form == (form or usual) or (form is None and maker.form != "plain"):
             return
-        again = f"mirenc embed FOLDER --level {maker.level} -o {where}"
+        command = f"mirenc embed FOLDER --level {maker.level} -o {where}"
         if form is not None:
             problem = f"{where} holds vectors of the form {maker.form}, not {form}"
-            raise ModelError(f"{problem}. Embed the files again: {again} --form {form}")
+            raise ModelError(f"{problem}. Embed the files again: {command} --form {form}")
         raise ModelError(
             f"{where} holds vectors of unchanged IR (form plain). With these, code of builds at other levels is found "
-            f"less often than with the form {usual}, which is now the default. Embed the files again: {again}. "
+            f"less often than with the form {usual}, which is now the default. Embed the files again: {command}. "
             "Or search these vectors: --form plain"
         )
 
@@ -183,11 +183,11 @@ class VectorTable:
         maker, name = self.maker, encoder.name
         digest = encoder.digest_in(maker.form)  # type: ignore[arg-type]  # of any other form the digest differs
         if digest != maker.model_digest:
-            mapped = f" under the map {maker.map!r}, which may have been fitted again since" if maker.map else ""
+            map_note = f" under the map {maker.map!r}, which may have been fitted again since" if maker.map else ""
             options = (f" --map {maker.map}" if maker.map else "") + (" --hide-names" if maker.hide_names else "")
             options += f" --form {maker.form}" if maker.form != usual_form(maker.purpose, [maker.level]) else ""
             raise ModelError(
-                f"{where} holds vectors of {maker.model} (digest {maker.model_digest[:12]}){mapped}. They cannot be "
+                f"{where} holds vectors of {maker.model} (digest {maker.model_digest[:12]}){map_note}. They cannot be "
                 f"compared with vectors of {name} (digest {digest[:12]}). Give the model that made them (--model), or "
                 f"embed the files again: mirenc embed FOLDER --model {name}{options} -o {where}"
             )
@@ -217,8 +217,8 @@ def index(
         cause = f"{best} was trained to find functions that another compiler or level compiled, and finds more of them"
         cause += f" than {encoder.name}"
         warnings.warn(f"{cause}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
-    several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    paths = (path if isinstance(path, Input) else Path(path) for path in several)
+    sources = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    paths = (path if isinstance(path, Input) else Path(path) for path in sources)
     files = list(expand_inputs(paths, options=encoder.options))
     empty = EmptyInputs(len(files))
     with closing(encoder.embed_stream(files, level=level, purpose=purpose, form=form, progress=progress)) as outcomes:

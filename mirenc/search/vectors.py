@@ -28,7 +28,7 @@ from mirenc.llvm.inputs.file_kind import refuse_pointer
 from mirenc.search.npz import read_npz, write_npz
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 
-_HEAD = 64  # bytes at the start of a file that tell its kind
+_MAGIC_BYTES = 64  # bytes at the start of a file that tell its kind
 _ROW_GROUP = 4096  # rows
 
 
@@ -49,11 +49,11 @@ def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
 
 def _format_of(path: str | os.PathLike[str]) -> _Format | None:
     """The format of a suffix, None if unknown. Raises MissingExtraError: it needs a package that is not installed."""
-    form = _FORMATS.get(suffix := Path(path).suffix)
-    if form is not None and form.needs:
-        with needs(suffix[1:], f"a {suffix} file needs {form.needs}"):
-            importlib.import_module(form.needs)
-    return form
+    file_format = _FORMATS.get(suffix := Path(path).suffix)
+    if file_format is not None and file_format.needs:
+        with needs(suffix[1:], f"a {suffix} file needs {file_format.needs}"):
+            importlib.import_module(file_format.needs)
+    return file_format
 
 
 def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
@@ -70,30 +70,28 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
     `mirenc.search.approximate.nearest_approximate`. Raises IRFileError: the file is missing, damaged, or not a table of
     mirenc; text without a row; .npy without its .npy.json.
     """
-    where = os.fspath(path)
-    if (form := _format_of(path)) is None:
-        raise IRFileError(
-            f"{where}: is not a file of vectors; allowed: {', '.join(VECTOR_SUFFIXES)}. "
-            f"Make one with: mirenc embed FOLDER -o vectors.npz"
-        )
+    file = os.fspath(path)
+    if (file_format := _format_of(path)) is None:
+        problem = f"{file}: is not a file of vectors; allowed: {', '.join(VECTOR_SUFFIXES)}"
+        raise IRFileError(f"{problem}. Make one with: mirenc embed FOLDER -o vectors.npz")
     try:
-        if approximate and form.read is not _read_parquet:
-            raise _no_table(where, "only .parquet has an approximate index")
-        table = _read_indexed(where) if approximate else form.read(where)
+        if approximate and file_format.read is not _read_parquet:
+            raise _table_error(file, "only .parquet has an approximate index")
+        table = _read_indexed(file) if approximate else file_format.read(file)
     except FileNotFoundError as error:
-        raise IRFileError(f"{error.filename or where}: does not exist. Check the path") from None
+        raise IRFileError(f"{error.filename or file}: does not exist. Check the path") from None
     except (MirencError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - of damaged files numpy, zlib and Arrow raise what they stumble over
         if isinstance(error, OSError) and error.errno is not None:  # Arrow's have none
-            raise IRFileError(f"{where}: cannot be read: {error.strerror}. Check the file") from None
-        with open(where, "rb") as stream:
-            refuse_pointer(where, stream.read(_HEAD), IRFileError)
+            raise IRFileError(f"{file}: cannot be read: {error.strerror}. Check the file") from None
+        with open(file, "rb") as stream:
+            refuse_pointer(file, stream.read(_MAGIC_BYTES), IRFileError)
         # numpy takes an unknown file for a pickle, and its message says how to load that.
-        why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
-        raise _no_table(where, why) from None
-    if not approximate and (why := table.contradiction):
-        raise _no_table(where, why)
+        reason = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
+        raise _table_error(file, reason) from None
+    if not approximate and (reason := table.contradiction):
+        raise _table_error(file, reason)
     return table
 
 
@@ -133,7 +131,7 @@ class VectorWriter:
         with refused(self.path):
             first = self._stream is None
             if self._stream is None:
-                self._stream = sys.stdout if self.path is None else self._opened(self.path)
+                self._stream = sys.stdout if self.path is None else self._open_text(self.path)
             self._lines(self._stream, VectorTable.of(self.maker, [(file, embedding)]), first)
 
     def add_rows(self, rows: Any) -> None:
@@ -152,7 +150,7 @@ class VectorWriter:
             self.add_rows(parquet_rows(VectorTable.of(self.maker, self._embeddings)))
             self._embeddings, self._rows = [], 0
 
-    def _opened(self, path: str) -> IO[str]:
+    def _open_text(self, path: str) -> IO[str]:
         part = self._stack.enter_context(delivered(path))
         return self._stack.enter_context(open(part, "w", encoding="utf-8", newline=""))
 
@@ -166,14 +164,14 @@ class VectorWriter:
             write_vectors(self.path, VectorTable.of(self.maker, self._embeddings))
 
 
-def _no_table(where: str, why: str) -> IRFileError:
+def _table_error(file: str, reason: str) -> IRFileError:
     return IRFileError(
-        f"{where}: is not a file of vectors that `mirenc embed` wrote, or is damaged ({why}). "
-        f"Make one: mirenc embed FOLDER -o vectors{Path(where).suffix}"
+        f"{file}: is not a file of vectors that `mirenc embed` wrote, or is damaged ({reason}). "
+        f"Make one: mirenc embed FOLDER -o vectors{Path(file).suffix}"
     )
 
 
-def _valid(names: Iterable[str]) -> list[str]:
+def _valid_unicode(names: Iterable[str]) -> list[str]:
     """Names as valid Unicode: names of files may be any bytes, which some formats refuse."""
     return [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names]
 
@@ -181,9 +179,9 @@ def _valid(names: Iterable[str]) -> list[str]:
 # -- .npy: numbers only; the rest stands in a JSON file beside it --------------------------------------
 def _write_npy(part: Path, table: VectorTable, path: str) -> None:
     labels = {f"{name}s": column for name, column in table.labels.items()}
-    head = {**table.maker.to_json(), "files": table.sources, **labels, "file_row": table.source_row}
+    header = {**table.maker.to_json(), "files": table.sources, **labels, "file_row": table.source_row}
     with delivered(f"{path}.json") as sidecar:
-        sidecar.write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")
+        sidecar.write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
         with open(part, "wb") as stream:
             np.save(stream, table.vectors)
 
@@ -192,13 +190,11 @@ def _read_npy(path: str) -> VectorTable:
     vectors = np.load(path, mmap_mode="r", allow_pickle=False)
     sidecar = f"{path}.json"
     if not os.path.exists(sidecar):
-        raise IRFileError(
-            f"{path}: the file {sidecar}, which names the model of these vectors, is missing. Copy it here, or embed "
-            "again with -o NAME.npz, which needs no second file"
-        )
-    head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
-    labels = {name: head[f"{name}s"] for name in LABELS}
-    return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])
+        problem = f"{path}: the file {sidecar}, which names the model of these vectors, is missing"
+        raise IRFileError(f"{problem}. Copy it here, or embed again with -o NAME.npz, which needs no second file")
+    header = json.loads(Path(sidecar).read_text(encoding="utf-8"))
+    labels = {name: header[f"{name}s"] for name in LABELS}
+    return VectorTable(Maker.from_json(header), vectors, labels, header["files"], header["file_row"])
 
 
 # -- .parquet ------------------------------------------------------------------------------------------
@@ -208,9 +204,9 @@ def parquet_rows(table: VectorTable) -> Any:
 
     sources = [table.sources[row] for row in table.source_row]
     columns: dict[str, Any] = {}
-    for name, words in ({name: [source[name] for source in sources] for name in SOURCE} | table.labels).items():
-        number = name in NUMBERS
-        columns[name] = pa.array(words if number else _valid(words), pa.int64() if number else pa.string())
+    for name, cells in ({name: [source[name] for source in sources] for name in SOURCE} | table.labels).items():
+        numeric = name in NUMBERS
+        columns[name] = pa.array(cells if numeric else _valid_unicode(cells), pa.int64() if numeric else pa.string())
     for count in table.sources[0]["counts"] if table.sources else COUNTS:
         columns[count] = pa.array([source["counts"][count] for source in sources], pa.int64())
     values = pa.array(table.vectors.ravel(), type=pa.float32())
@@ -259,8 +255,8 @@ def _read_indexed(path: str) -> VectorTable:
 
     with pq.ParquetFile(path, memory_map=True) as file:
         maker = Maker.from_json(json.loads((file.schema_arrow.metadata or {})[b"mirenc"]))
-        words = file.read(["file", *LABELS])
-        columns: dict[str, Any] = {name: _Column(words[name]) for name in words.column_names}
+        label_columns = file.read(["file", *LABELS])
+        columns: dict[str, Any] = {name: _Column(label_columns[name]) for name in label_columns.column_names}
         table = VectorTable(maker, index_of(path, file, asdict(maker)), columns)
         table.files = columns["file"]
         return table
@@ -278,30 +274,30 @@ def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
 
 
 # -- text: a line a row --------------------------------------------------------------------------------
-def _rows_of(table: VectorTable) -> Iterator[dict[str, Any]]:
+def _text_rows(table: VectorTable) -> Iterator[dict[str, Any]]:
     for row, vector in enumerate(table.vectors):
         source = table.sources[table.source_row[row]]
-        named = {name: source[name] for name in SOURCE} | table.maker.to_json() | {"counts": source["counts"]}
-        named_by_file = table.level == "module"
-        labels = {name: row_of[row] for name, row_of in table.labels.items() if name == "built" or not named_by_file}
+        header = {name: source[name] for name in SOURCE} | table.maker.to_json() | {"counts": source["counts"]}
+        is_module = table.level == "module"
+        labels = {name: column[row] for name, column in table.labels.items() if name == "built" or not is_module}
         # Nine digits are exact for a float32.
-        yield {**named, **labels, "vector": [float(f"{value:.9g}") for value in vector]}
+        yield {**header, **labels, "vector": [float(f"{value:.9g}") for value in vector]}
 
 
 def _json_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
-    stream.writelines(json.dumps(row) + "\n" for row in _rows_of(table))
+    stream.writelines(json.dumps(row) + "\n" for row in _text_rows(table))
 
 
 def _csv_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
     """Columns for header, labels, counts and each component; values that are no text are JSON."""
     writer = csv.writer(stream)
-    for row in _rows_of(table):
+    for row in _text_rows(table):
         vector, counts = row.pop("vector"), row.pop("counts")
         cells = {**row, **counts, **{f"v{place}": value for place, value in enumerate(vector)}}
         if first:
             writer.writerow(cells)
             first = False
-        writer.writerow(_valid(cell if isinstance(cell, str) else json.dumps(cell) for cell in cells.values()))
+        writer.writerow(_valid_unicode(cell if isinstance(cell, str) else json.dumps(cell) for cell in cells.values()))
 
 
 def _json_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -313,11 +309,11 @@ def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
     for cells in csv.DictReader(stream):
         row: dict[str, Any] = {key: cell if key in text else json.loads(cell) for key, cell in cells.items()}
         vector = [row.pop(key) for key in list(row) if key[0] == "v" and key[1:].isdigit()]
-        named = {key: row.pop(key) for key in (*text, *NUMBERS, "whiten", "hide_names") if key in row}
-        yield {**named, "counts": row, "vector": vector}
+        header = {key: row.pop(key) for key in (*text, *NUMBERS, "whiten", "hide_names") if key in row}
+        yield {**header, "counts": row, "vector": vector}
 
 
-def _whole_lines(stream: Iterable[str]) -> Iterator[str]:
+def _complete_lines(stream: Iterable[str]) -> Iterator[str]:
     """Lines. Raises ValueError: the last has no end, so its last number may be cut."""
     line = "\n"
     for line in stream:
@@ -326,11 +322,11 @@ def _whole_lines(stream: Iterable[str]) -> Iterator[str]:
         raise ValueError("its last line is incomplete")
 
 
-def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], path: str) -> VectorTable:
+def _read_rows(parse_rows: Callable[[Iterable[str]], Iterator[dict[str, Any]]], path: str) -> VectorTable:
     table: VectorTable | None = None
     vectors: list[Float32] = []
     with open(path, encoding="utf-8", newline="") as stream:
-        for row in rows_of(_whole_lines(stream)):
+        for row in parse_rows(_complete_lines(stream)):
             maker = Maker.from_json(row)
             if table is None:
                 table = VectorTable(maker, np.zeros((0, 0), np.float32))

@@ -54,7 +54,7 @@ def run_compiler(words: Sequence[str]) -> NoReturn:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     for call, output in calls if code == 0 else ():
         try:
-            _keep(compiler, call, output)
+            _keep_ir(compiler, call, output)
         except Exception as error:  # noqa: BLE001 - as above
             _warn(call.source, error)
     sys.exit(code if code >= 0 else 128 - code)
@@ -67,20 +67,20 @@ def _may_compile(word: str) -> bool:
     return word[:1] == "@" or word[:2] in ("-", "-x") or bool(language_of(word) or command_for(word))
 
 
-def _keep(compiler: list[str], call: Command, output: Path) -> None:
+def _keep_ir(compiler: list[str], call: Command, output: Path) -> None:
     """Write the IR of one source. Raises MirencError, OSError and others: it cannot be made."""
     import re
 
     from mirenc.base.errors import CompileError
     from mirenc.llvm.inputs.languages import command_for
 
-    other = None if call.language else command_for(call.file)
-    if any(re.match(_TRIALS, str(path)) for path in (output, call.file)) or not (call.language or other):
+    foreign = None if call.language else command_for(call.file)
+    if any(re.match(_TRIALS, str(path)) for path in (output, call.file)) or not (call.language or foreign):
         return  # no IR is wanted, or it is an object, a library, assembly or a header
-    ir = _place_of(output)
+    ir = _ir_path(output)
     ir.unlink(missing_ok=True)  # it would be that of another source, if what follows fails
-    if other:
-        raise CompileError(f"{other[0]} is not compiled here. Type: {other[1]}")
+    if foreign:
+        raise CompileError(f"{foreign[0]} is not compiled here. Type: {foreign[1]}")
     if call.source == "-":
         raise CompileError("standard input can be read once. Give the compiler a file")
     if call.problem:
@@ -99,7 +99,7 @@ def _keep(compiler: list[str], call: Command, output: Path) -> None:
             os.unlink(part)
 
 
-def _place_of(output: Path) -> Path:
+def _ir_path(output: Path) -> Path:
     """Where the IR of an object lies. Raises ConfigError: the folder for IR has no absolute path."""
     if output.parent.name == ".libs":  # libtool compiles twice: for libraries that are shared, and for others
         output = output.parent.parent / output.name
@@ -110,11 +110,11 @@ def _place_of(output: Path) -> Path:
         from mirenc.base.errors import ConfigError
 
         raise ConfigError(f"{FOLDER}={folder} has another meaning in each folder. Give an absolute path")
-    above, own = os.path.split(folder.rstrip("/"))
-    below = os.path.relpath(output, above)
+    parent, folder_name = os.path.split(folder.rstrip("/"))
+    relative_path = os.path.relpath(output, parent)
     # Nothing is compiled in the folder for IR itself, so a path that begins with its name is no other object's.
-    below = f"{own}{os.path.normpath(output)}" if below.startswith(os.pardir) else below
-    return type(output)(folder, f"{below}.bc")
+    relative_path = f"{folder_name}{os.path.normpath(output)}" if relative_path.startswith(os.pardir) else relative_path
+    return type(output)(folder, f"{relative_path}.bc")
 
 
 def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
@@ -125,29 +125,29 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
     from mirenc.llvm.inputs.compiler_flags import blamed_flags, refused_flags, without_preprocessor, words_of
     from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS
 
-    front = [*compiler, "-c", "-emit-llvm", "-w", "-fno-crash-diagnostics", call.level or "-O0"]
-    front += LANGUAGE_FLAGS[call.language]
+    command_start = [*compiler, "-c", "-emit-llvm", "-w", "-fno-crash-diagnostics", call.level or "-O0"]
+    command_start += LANGUAGE_FLAGS[call.language]
     flags = list(call.flags)
     problem = ""
     while True:
-        words = [*front, *words_of(flags)]
+        words = [*command_start, *words_of(flags)]
         if "ziglang" in compiler:
             from mirenc.llvm.inputs.compile_source import spelled_for
 
             words = spelled_for(compiler, words)
         words += [call.source, "-o", part]
-        place: Any = {"cwd": call.directory, "stdin": subprocess.DEVNULL, "timeout": _SECONDS}
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, **place)
-        if done.returncode == 0:
+        process_options: Any = {"cwd": call.directory, "stdin": subprocess.DEVNULL, "timeout": _SECONDS}
+        result = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, **process_options)
+        if result.returncode == 0:
             return
         # Seen in the errors of this compilation: empty sources are tried only for what is about the processor.
-        refused = blamed_flags(done.stderr, asked := without_preprocessor(flags))
-        if any(flag[0].startswith("-m") for flag in refused):
-            problem = refused_flags(front, asked, call.file.suffix)[1]
-        if not refused or problem:
+        bad_flags = blamed_flags(result.stderr, tried_flags := without_preprocessor(flags))
+        if any(flag[0].startswith("-m") for flag in bad_flags):
+            problem = refused_flags(command_start, tried_flags, call.file.suffix)[1]
+        if not bad_flags or problem:
             break
-        flags = [flag for flag in flags if flag not in refused]
-    lines = [line for line in done.stderr.splitlines() if "error: " in line] or [f"exit code {done.returncode}"]
+        flags = [flag for flag in flags if flag not in bad_flags]
+    lines = [line for line in result.stderr.splitlines() if "error: " in line] or [f"exit code {result.returncode}"]
     name = "zig cc" if "ziglang" in compiler else os.path.basename(compiler[0])
     raise CompileError(problem or f"{name} refuses it: {lines[0]}")
 

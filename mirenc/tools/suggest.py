@@ -7,6 +7,7 @@ saved no more than the ten that did best together in training (``downstream/pass
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +31,9 @@ from mirenc.tools.run.compilers import clang_for
 
 # The words are NAME -o FILE, as of a compiler.
 _UNWRAP = "import sys, mirenc.llvm.inputs.file_kind as f; open(sys.argv[3], 'wb').write(f.read_input(sys.argv[1]).data)"
-_HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
+_ADVICE = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 # What clang adds by passes of its own, which no list has: the code would come out without it.
-_ADDED = re.compile(
+_INSTRUMENTED = re.compile(
     r'^(?:attributes #\d+ = .*"(?P<calls>instrument-function-e)|declare .*@(?P<profile>llvm\.instrprof)'
     r"|!(?P<coverage>llvm\.gcov) = )",
     re.MULTILINE,
@@ -46,6 +47,7 @@ class Code:
     ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
     ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
     command that made it here, without file and output; () for a file that is IR. ``remarks``: what to know of its -Oz.
+    ``tools``: what the names of LLVM's tools end with, ``-19``.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Code:
     symbol: str = ""
     compiled_by: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    tools: str = ""
 
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
@@ -63,13 +66,13 @@ class Code:
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
         # As clang compiles; some passes ask.
-        passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
+        passes = f"opt{self.tools} -relocation-model=pic -passes={shlex.quote(pipeline)}"
         input_name = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
         stem = _stem(self.name).strip("-") or "stdin"
         if not self.symbol:
             return f"{passes} {input_name} -o {shlex.quote(f'{stem}.opt.bc')}"
         output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
-        return f"llvm-extract --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
+        return f"llvm-extract{self.tools} --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
 
 
 def read_code(
@@ -91,32 +94,34 @@ def read_code(
     options = options or ReadOptions()
     compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
+    suffix = "" if version is None else f"-{version.split('.')[0]}"
+    tools = suffix if shutil.which(f"opt{suffix}") else ""
     source = path if isinstance(path, Input) else path_input(path)
-    loaded = load_input(source, options)
-    compile_command: tuple[str, ...] = ()
+    contents = load_input(source, options)
+    compiled: tuple[str, ...] = ()
     if source.language:  # which is told by the file's suffix, not by an option
         flags = BEFORE_OZ.flags[source.language][len(("-x", source.language)) :]
         command = ir_compiler(source.language, compiler)
         words = (*flags, "-S", "-emit-llvm", *options.cflags)
-        compile_command = (*command, *spelled_for(command, words))
-    elif _is_wrapped(loaded):
-        compile_command = (sys.executable, "-c", _UNWRAP)
-    module = module_of(loaded, options)
-    text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
+        compiled = (*command, *spelled_for(command, words))
+    elif _is_wrapped(contents):
+        compiled = (sys.executable, "-c", _UNWRAP)
+    module = module_of(contents, options)
+    text = contents.data.decode("utf-8", "surrogateescape") if contents.kind == "text" else module.text
     if function is None:
-        return Code(source.name, loaded.data, module, "", compile_command, _remarks(text, source.name))
+        return Code(source.name, contents.data, module, "", compiled, _remarks(text, source.name), tools)
     functions = regions_of(module, "function").regions
-    called = [region for region in functions if is_called(function, region.symbol, region.function)]
-    if not called:
-        known = ", ".join(region.function for region in functions[:20]) + (" ..." if len(functions) > 20 else "")
-        raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")
-    symbol = called[0].symbol
-    alone = dict(extract_functions(text)).get(symbol)
-    if alone is None:
+    matches = [region for region in functions if is_called(function, region.symbol, region.function)]
+    if not matches:
+        names = ", ".join(region.function for region in functions[:20]) + (" ..." if len(functions) > 20 else "")
+        raise TaskError(f"{module.name}: no function {function!r} with a body; it has {names}")
+    symbol = matches[0].symbol
+    body = dict(extract_functions(text)).get(symbol)
+    if body is None:
         problem = f"{function!r} takes the address of another function's block, so it cannot be compiled alone"
         raise TaskError(f"{source.name}: {problem}. Leave --function out")
-    part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
-    return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(alone, source.name))
+    part = replace(contents, data=body.encode("utf-8", "surrogateescape"), kind="text")
+    return Code(source.name, part.data, module_of(part, options), symbol, compiled, _remarks(body, source.name), tools)
 
 
 def _stem(name: str) -> str:
@@ -128,10 +133,10 @@ def _ir_name(source: str) -> str:
     return _no_option(f"{_stem(source)}.ll")
 
 
-def _is_wrapped(loaded: InputBytes) -> bool:
+def _is_wrapped(contents: InputBytes) -> bool:
     """Whether a file is not itself what was read from it: a container, a module of one, or compressed."""
-    path = Path(loaded.name)
-    return split_name(loaded.name) is not None or (path.is_file() and path.read_bytes() != loaded.data)
+    path = Path(contents.name)
+    return split_name(contents.name) is not None or (path.is_file() and path.read_bytes() != contents.data)
 
 
 def _no_option(name: str) -> str:
@@ -144,28 +149,26 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
 
     Raises ForeignIRError: no pass would touch any of them, or clang has still to instrument them.
     """
-    words = list(attributes_of(text))
-    if (added := _ADDED.search(text)) or any("sanitize" in attributes for attributes in words):
+    attribute_sets = list(attributes_of(text))
+    if (match := _INSTRUMENTED.search(text)) or any("sanitize" in attributes for attributes in attribute_sets):
         option_of = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
-        by = option_of[added.lastgroup or ""] if added else "-fsanitize"
-        raise ForeignIRError(
-            f"{name}: clang instruments this code with passes that no list contains, so the result would lack the "
-            f"instrumentation. Compile without {by}"
-        )
-    total, untouched = len(words), sum("optnone" in attributes for attributes in words)
-    moderate = sum("optsize" in attributes and "minsize" not in attributes for attributes in words)
-    plain = total - untouched - sum(bool(attributes & {"minsize", "optsize"}) for attributes in words)
+        flag = option_of[match.lastgroup or ""] if match else "-fsanitize"
+        problem = f"{name}: clang instruments this code with passes that no list contains"
+        raise ForeignIRError(f"{problem}, so the result would lack the instrumentation. Compile without {flag}")
+    total, optnone_count = len(attribute_sets), sum("optnone" in attributes for attributes in attribute_sets)
+    optsize_count = sum("optsize" in attributes and "minsize" not in attributes for attributes in attribute_sets)
+    unmarked = total - optnone_count - sum(bool(attributes & {"minsize", "optsize"}) for attributes in attribute_sets)
     if is_left_alone(text):
         problem = "every function is marked optnone, as -O0 does, so passes leave them alone"
-        raise ForeignIRError(f"{name}: {problem}. {_HOW}")
+        raise ForeignIRError(f"{name}: {problem}. {_ADVICE}")
     remarks = []
-    if untouched:
-        remarks.append(f"{untouched} of {total} functions are marked optnone: passes leave them alone")
-    if plain > 0:
-        problem = f"{plain} of {total} functions say neither minsize nor optsize"
-        remarks.append(f"{problem}: -Oz of this IR is the weak baseline. {_HOW}")
-    if moderate:  # zig cc takes -Oz for -Os
-        remarks.append(f"{moderate} of {total} functions say optsize without minsize, as at -Os. {_HOW}")
+    if optnone_count:
+        remarks.append(f"{optnone_count} of {total} functions are marked optnone: passes leave them alone")
+    if unmarked > 0:
+        problem = f"{unmarked} of {total} functions say neither minsize nor optsize"
+        remarks.append(f"{problem}: -Oz of this IR is the weak baseline. {_ADVICE}")
+    if optsize_count:  # zig cc takes -Oz for -Os
+        remarks.append(f"{optsize_count} of {total} functions say optsize without minsize, as at -Os. {_ADVICE}")
     return tuple(remarks)
 
 
@@ -255,9 +258,7 @@ class Outcome:
     @property
     def saved(self) -> int:
         """Bytes less than -Oz; never below 0."""
-        assert self.oz.loaded_bytes is not None
-        assert self.winner.loaded_bytes is not None
-        return self.oz.loaded_bytes - self.winner.loaded_bytes
+        return (self.oz.loaded_bytes or 0) - (self.winner.loaded_bytes or 0)
 
 
 def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
@@ -268,10 +269,10 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     Raises IRParseError: the engine's LLVM refuses the module; PassError: -Oz itself fails on it, or no machine code can
     be made of it; ToolchainError: the engine cannot start.
     """
-    (before,) = engine.run_all(ir, [""], codegen=0)
-    if isinstance(before, Failed):
-        raise PassError(f"{engine.name} makes no machine code of the module: {before.problem}", failed=before.status)
-    oz, *tried = (
+    (initial,) = engine.run_all(ir, [""], codegen=0)
+    if isinstance(initial, Failed):
+        raise PassError(f"{engine.name} makes no machine code of the module: {initial.problem}", failed=initial.status)
+    oz, *results = (
         Tried(pipeline, None, None, f"{result.status}: {result.problem}")
         if isinstance(result, Failed)
         else Tried(pipeline, result.loaded_bytes, result.instructions)
@@ -279,9 +280,9 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     )
     if oz.loaded_bytes is None:
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
-    sizes = [float("inf") if run.loaded_bytes is None else run.loaded_bytes for run in (*tried, oz)]
-    smallest = min(range(-1, len(tried)), key=sizes.__getitem__)
+    sizes = [float("inf") if attempt.loaded_bytes is None else attempt.loaded_bytes for attempt in (*results, oz)]
+    smallest = min(range(-1, len(results)), key=sizes.__getitem__)
     # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
     # their machine code only where they run together.
-    best = engine.run(ir, (*tried, oz)[smallest].pipeline).ir
-    return Outcome(engine.name, before.loaded_bytes, oz, tuple(tried), smallest, best)
+    best = engine.run(ir, (*results, oz)[smallest].pipeline).ir
+    return Outcome(engine.name, initial.loaded_bytes, oz, tuple(results), smallest, best)

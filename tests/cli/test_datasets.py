@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,6 +95,13 @@ def test_a_mistyped_name_fails_before_anything_is_done(run: Run, root: Path, sit
         run("datasets", *verb, "toy", "device_maping").failed("unknown dataset", "Did you mean 'device_mapping'")
     assert not site.requested
     run("datasets", "fetch").refused("NAME")
+
+
+@pytest.mark.parametrize("verb", ["fetch", "verify"])
+def test_examples_of_the_help_name_datasets(run: Run, verb: str) -> None:
+    named = re.findall(rf"mirenc datasets {verb} (\w+)", run("datasets", verb, "--help").out)
+    assert named
+    assert set(named) <= set(DATASETS)
 
 
 def test_fetch_shows_the_licence_and_delivers(run: Run, root: Path, site: Site) -> None:

@@ -87,6 +87,8 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
     for flag in ("--look-ahead", "--no-look-ahead"):
         refused = run("predict", "--task-file", task, EXAMPLE, *words, flag)
         assert "--look-ahead and --no-look-ahead are for shipped heads" in refused.err
+    none = run("predict", "--task-file", task, EXAMPLE, "--context", "length=64")
+    assert "no head for widths is shipped. Type: mirenc fit --task-file FILE.py -o FOLDER" in none.err
     assert line["far"]
     assert "the code or its context is unlike what the head was trained on" in answer.err
 

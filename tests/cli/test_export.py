@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import Run
+from small_labels import write_labels
 
-from mirenc.decide import BoostedRegressor, save_head
+from mirenc.decide import BoostedRegressor, fit_labels, save_head
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.weights import load_files
 from mirenc.llvm.inputs.compile_source import find_compiler
@@ -51,6 +52,16 @@ def test_a_head_on_vectors_of_a_model_is_refused_with_what_to_type(name: str, ru
     assert "takes a vector of mirenc-fast (1," in words
     assert f"To use it, type: mirenc predict {name.partition('.')[0]} FILE --json." in words
     assert not [*tmp_path.iterdir()]
+
+
+def test_heads_of_labels_take_vectors_and_are_refused(run: Run, tmp_path: Path) -> None:
+    for place, table in enumerate(write_labels(tmp_path)):  # of classes, and of numbers that are fitted as logarithms
+        fit_labels(table, load("mirenc-tiny")).head.save(head := tmp_path / f"head{place}")
+        result = run("export", head, "--c", tmp_path)
+        assert result.code == 1
+        words = " ".join(result.err.split())
+        assert "takes a vector of mirenc-tiny (262 numbers in all), which no C program can make" in words
+        assert f"To use it, type: mirenc predict {head} FILE --json." in words
 
 
 @pytest.mark.needs("C compiler")

@@ -168,6 +168,18 @@ def test_builds_are_paired_by_file_wherever_the_server_was_started(tmp_path: Pat
         assert [(row["file"], row["kind"]) for row in answer["rows"]] == [("x.o", "grew")]
 
 
+def test_sums_of_sizes_that_are_unknown_are_null(tmp_path: Path) -> None:
+    head = 'target triple = "spir64-unknown-unknown"\n'
+    for number in (1, 2):
+        (tmp_path / f"{number}.ll").write_text(f"{head}define i32 @f() {{\n  ret i32 {number}\n}}\n")
+
+    async def script(client: Any) -> Any:
+        return await ask(client, "diff_builds", old="1.ll", new="2.ll")
+
+    answer = talk(script, tmp_path)
+    assert (answer["old"], answer["new"], answer["kinds"]) == (None, None, {"size unknown": 1})
+
+
 def test_objects_in_a_folder_are_read_once_and_without_bitcode_left_out(tmp_path: Path) -> None:
     bitcode = bytes(binding.parse_assembly(SOURCE).as_bitcode())
     (tmp_path / "x.o").write_bytes(bitcode)
@@ -281,7 +293,7 @@ def test_hostile_calls_are_refused_and_leak_nothing(hostile: Path, capfd: pytest
         ("sizes", {"file": "good.ll", "output": "/tmp/x"}),
         ("diff_builds", {"old": None, "new": True}),
         ("__init__", {}),
-        ("_given", {"file": "good.ll"}),
+        ("_source_of", {"file": "good.ll"}),
     ]
     assert len(wrong) > 30
 

@@ -111,6 +111,12 @@ def test_inspect_as_json(run: Run, model_dir: Path, ir: Path) -> None:
     assert facts["truncation_rate"] == 0
 
 
+def test_inspect_counts_every_opcode(run: Run, model_dir: Path) -> None:
+    many = FIXTURES / "ir" / "clang-19" / "O0" / "classes.ll"
+    facts = json.loads(run("inspect", "--model", model_dir, "--json", many).ok().out)
+    assert (sum(facts["opcodes"].values()), len(facts["opcodes"])) == (facts["instructions"], 21)
+
+
 def test_inspect_as_text(run: Run, model_dir: Path, ir: Path) -> None:
     shown = run("inspect", "--model", model_dir, "-n", "2", ir).ok().out
     lines = shown.splitlines()

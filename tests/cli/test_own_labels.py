@@ -9,6 +9,8 @@ import pytest
 from command_line import Run
 from small_labels import write_labels
 
+import mirenc
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "saxpy.ll"
 MODEL = ("--model", "mirenc-tiny")
 
@@ -26,6 +28,8 @@ def test_a_head_of_classes_is_fitted_and_asked(run: Run, tables: tuple[Path, Pat
         assert words in fitted.out
     assert fitted.err == (
         f"mirenc: embedding the code of {tables[0]}; then a head is trained on it, and tested on groups held out\n"
+        "mirenc: warning: 40 of 48 rows have the same code as a row of another group, so they test what was trained "
+        "on. Give equal code one group, or leave it out\n"
         f"mirenc: wrote {tmp_path / 'head'}. To use the head, type: mirenc predict {tmp_path / 'head'} INPUT\n"
     )
     file = tables[0].parent / "m3.ll"
@@ -91,7 +95,14 @@ def test_options_of_tasks_are_refused_for_a_head_of_labels(run: Run, tables: tup
     assert "the head was trained on vectors of mirenc-tiny" in other.err
     task = run("predict", "device_mapping", EXAMPLE, "--head", tmp_path / "head", "--context", "transfer=1,wgsize=1")
     assert task.code == 1
-    assert "Traceback" not in task.err
+    assert f"is a head of labels, not of a task. Type: mirenc predict {tmp_path / 'head'} INPUT" in task.err
+
+
+def test_a_head_of_a_task_is_said_to_be_one_before_its_options(run: Run, tmp_path: Path) -> None:
+    mirenc.TaskHead.load("device_mapping").save(tmp_path)
+    result = run("predict", tmp_path, EXAMPLE, "--context", "transfer=1,wgsize=1")
+    assert result.code == 1
+    assert f"Type: mirenc predict device_mapping INPUT --head {tmp_path}" in " ".join(result.err.split())
 
 
 def test_class_names_are_no_markup_and_control_no_terminal(run: Run, tables: tuple[Path, Path], tmp_path: Path) -> None:

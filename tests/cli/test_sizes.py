@@ -144,6 +144,9 @@ def test_a_folder_is_one_table_of_what_has_code(run: Run, inlined: Path) -> None
         name: sum(row["bytes"] for row in record["rows"] if row["file"] == name) for name in ("a.ll", "b.ll")
     }
     assert files["total"] == record["total"]
+    # Of a file all functions count, also those that have no code after the passes.
+    assert sum(row["before"] for row in files["rows"]) == record["total"]["before"]
+    assert (files["gone"], files["copies"]) == (2, 1)
 
 
 def test_rows_are_what_nm_prints(run: Run, inlined: Path, tmp_path: Path) -> None:

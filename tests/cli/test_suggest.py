@@ -41,7 +41,8 @@ def code(tmp_path: Path) -> Path:
     return path
 
 
-def test_lists_come_with_their_commands(run: Run, head: Path, code: Path) -> None:
+def test_lists_come_with_their_commands(run: Run, head: Path, code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(code.parent))  # no opt-19
     first, *lines = run("suggest", code, "-k", 1, "--head", head).ok().out.splitlines()
     assert first == f"{code}: 7 pass lists, the same for all code: found by training, or often tried by people"
     assert lines[::2] == ["  1. found in training, 1", *(f"{at:3}. {one.origin}" for at, one in enumerate(IDEAS, 2))]

@@ -87,6 +87,13 @@ def test_capitals_in_a_name_of_a_column_are_an_error(column: str, advice: str) -
         read_labels([row | {column: "1"}])
 
 
+def test_two_columns_of_one_name_are_an_error(tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    table.write_text("file,label, label,,\na.ll,1,2,,\n", encoding="utf-8")  # columns without a name may be several
+    with pytest.raises(ConfigError, match=r"labels.csv: 2 columns are called 'label'\. Give each its own name"):
+        read_labels(table)
+
+
 def test_a_column_that_an_option_names_is_no_misspelling() -> None:
     (row,) = read_labels([{"file": "a.ll", "Line": "x", "Group": "g"}], label="Line", group="Group").rows
     assert (row.label, row.group, row.line) == ("x", "g", "")

@@ -5,12 +5,14 @@ import pytest
 
 from mirenc.decide.metrics import (
     RankedPairs,
+    balanced_gain,
     decision_figures,
     geometric_mean,
     group_interval,
     label_figures,
     number_figures,
     oracle_choice,
+    share_saved,
 )
 
 COSTS = np.array([[4.0, 2.0, 1.0], [1.0, 2.0, np.nan], [3.0, np.nan, np.nan]])
@@ -82,6 +84,21 @@ def test_the_interval_of_a_constant_is_a_point_and_statistic_applies() -> None:
     low, high = group_interval(np.full(6, np.log(2.0)), np.arange(6), statistic=np.exp)
     assert low == pytest.approx(2.0)
     assert high == pytest.approx(2.0)
+
+
+def test_a_share_that_every_group_saves_has_no_spread() -> None:
+    group = np.array(["a", "a", "b", "c"])  # of which c weighs a hundred times as much
+    share = share_saved(np.array([1.0, 1.0, 2.0, 400.0]), np.array([2.0, 2.0, 4.0, 800.0]), group)
+    assert share == pytest.approx((0.5, 0.5, 0.5))
+    assert share_saved(np.full(2, 3.0), np.zeros(2), np.arange(2)) == (-3.0, -3.0, -3.0)  # nothing to have a share of
+
+
+def test_a_gain_of_each_class_in_every_group_has_no_spread() -> None:
+    labels, group = np.array(["no", "no", "no", "yes", "no", "yes"]), np.array([0, 0, 0, 0, 1, 1])
+    gain = balanced_gain(np.ones(6), (labels == "no").astype(float), labels, group)
+    assert gain == pytest.approx((0.5, 0.5, 0.5))
+    # With one class in each group, a sample that draws a group twice has one class: all is gained of it, or nothing.
+    assert balanced_gain(np.ones(2), np.array([1.0, 0.0]), labels[2:4], np.arange(2)) == (0.5, 0.0, 1.0)
 
 
 def test_the_right_class_is_the_setting_that_runs() -> None:

@@ -124,6 +124,44 @@ def test_figures_of_numbers_are_scikit_learns_on_the_same_folds(numbers: LabelRe
     assert figures["r2"] > 0.5  # the size says most
 
 
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_the_interval_of_a_gain_is_that_of_the_figure_in_resampled_groups(
+    kind: str, classes: LabelReport, numbers: LabelReport
+) -> None:
+    report = classes if kind == "classes" else numbers
+    labels, own = report.code.labels, report.answers["embedding"]
+    other = report.answers["instruction count"]
+    rows = [np.flatnonzero(report.code.groups == name) for name in np.unique(report.code.groups)]
+    gains = []
+    for drawn in np.random.default_rng(0).integers(0, len(rows), size=(2000, len(rows))):
+        take = np.concatenate([rows[group] for group in drawn])
+        if kind == "classes":
+            recall = [np.mean((own == labels)[take][labels[take] == name]) for name in np.unique(labels[take])]
+            rival = [np.mean((other == labels)[take][labels[take] == name]) for name in np.unique(labels[take])]
+            gains.append(np.mean(recall) - np.mean(rival))
+        else:
+            gains.append(1 - np.abs(own - labels)[take].sum() / np.abs(other - labels)[take].sum())
+    expected = np.percentile(gains, [2.5, 97.5])
+    np.testing.assert_allclose(report.figures["instruction count"]["gain"][1:], expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["number", "class"])
+def test_an_unknown_kind_of_labels_is_an_error(kind: str, tables: tuple[Path, Path], tiny: Encoder) -> None:
+    with pytest.raises(ConfigError, match=f"unknown kind of labels '{kind}'; available: classes, numbers"):
+        fit_labels(tables[1], tiny, kind=kind)  # type: ignore[arg-type]
+
+
+def test_what_a_notebook_shows_is_short(classes: LabelReport) -> None:
+    assert all(len(repr(part)) < 500 for part in (classes, classes.code, classes.head))
+
+
+def test_code_of_two_groups_is_counted(tmp_path: Path, tiny: Encoder) -> None:
+    for file in ("a", "b"):  # g is the same in both, f is not
+        write_module(tmp_path / f"{file}.ll", {"f": ("add", 1 + (file == "b")), "g": ("mul", 3)})
+    rows = [{"file": f"{tmp_path}/{file}.ll", "function": name, "label": name} for file in "ab" for name in "fg"]
+    assert fit_labels(rows, tiny).code.shared == 2
+
+
 def test_the_embedding_tells_operations_apart_that_their_number_does_not(classes: LabelReport) -> None:
     figures = {name: row["balanced_accuracy"] for name, row in classes.figures.items()}
     assert figures["embedding"] > 0.8 > 0.6 > figures["instruction count"]
@@ -229,10 +267,11 @@ def test_heads_that_do_not_fit_are_refused(classes: LabelReport, tiny: Encoder, 
     (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
     with pytest.raises(HeadError, match=r"head\.json is damaged \(form: "):
         CustomHead.load(folder)
-    about["extra"] = {"task": "openmp"}
-    (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
-    with pytest.raises(HeadError, match=r"is a head of a task\. Type: mirenc predict openmp INPUT --head"):
-        CustomHead.load(folder)
+    for task, asked in (("openmp", "openmp"), ("mine", "--task-file FILE.py")):
+        about["extra"] = {"task": task}
+        (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
+        with pytest.raises(HeadError, match=rf"is a head of a task\. Type: mirenc predict {asked} INPUT --head"):
+            CustomHead.load(folder)
 
 
 # -- tables --------------------------------------------------------------------------------------------

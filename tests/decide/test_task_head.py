@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -240,6 +241,10 @@ def test_shipped_heads_are_small_and_belong_to_the_default_model(name: str) -> N
         assert (head.task.name, head.model_digest) == (name, mirenc.load(head.model, cache=False).features_digest)
         assert head.evidence.no_code is not None
         assert sum(file.stat().st_size for file in folder.iterdir()) <= 2_000_000
+        again = pickle.loads(pickle.dumps(head))  # noqa: S301 - as joblib and multiprocessing do
+        assert again.task.context.names == head.task.context.names
+        assert again.head.get_params().keys() == head.head.get_params().keys()
+        assert (again.evidence, again.row, again.model_digest) == (head.evidence, head.row, head.model_digest)
 
 
 @pytest.mark.parametrize(

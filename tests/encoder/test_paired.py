@@ -10,7 +10,7 @@ import pytest
 from random_model import random_weights
 
 from mirenc.encoder import Encoder, load
-from mirenc.encoder.pipeline import _of_length
+from mirenc.encoder.pipeline import _scaled_to_length
 from mirenc.encoder.weights import save_files
 from mirenc.llvm import ReadOptions, regions_of
 from mirenc.llvm.ir.plain_statement import hide_types, spelled
@@ -86,7 +86,7 @@ def test_blocks_have_their_lengths(encoder: Encoder) -> None:
 
 def test_a_vector_of_any_length_but_zero_gets_the_length_of_its_block() -> None:
     vectors = np.array([[0.3, 0.4], [30, 40], [0, 0]], dtype=np.float32)
-    np.testing.assert_allclose(_of_length(vectors, 2), [[1.2, 1.6], [1.2, 1.6], [0, 0]], rtol=1e-6)
+    np.testing.assert_allclose(_scaled_to_length(vectors, 2), [[1.2, 1.6], [1.2, 1.6], [0, 0]], rtol=1e-6)
 
 
 def test_the_spelling_is_plain(encoder: Encoder) -> None:

@@ -44,7 +44,7 @@ TEXT = "define i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n"
 def children(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The processes that were started, none of which is a copy of this one, whatever threads it has."""
     started: list[Any] = []
-    monkeypatch.setattr(workers, "_THREADS", "none")
+    monkeypatch.setattr(workers, "_THREADS_FOLDER", "none")
     honest = workers._Worker.start
 
     def start(self: Any, **options: Any) -> Any:
@@ -133,7 +133,7 @@ def test_a_stream_takes_only_what_it_needs(encoder: Encoder) -> None:
     taken = itertools.count()
     outcomes = encoder.embed_stream((TEXT for _ in taken), batch_size=4, jobs=2)
     next(outcomes)
-    assert next(taken) < 2 * workers._AHEAD * 16 + 50
+    assert next(taken) < 2 * workers._QUEUED_BATCHES * 16 + 50
     outcomes.close()
 
 
@@ -154,7 +154,7 @@ def test_work_of_less_than_a_second_starts_no_process(encoder: Encoder, children
 
 
 def test_more_work_starts_a_process(encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "_SERIAL_SECONDS", 0.0)
     monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     assert encoder.embed([TEXT] * 70, batch_size=16).shape == (70, encoder.dimension)
     assert len(children) == 1
@@ -261,7 +261,7 @@ class Deadly(str):
 @pytest.fixture
 def only_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every batch is left to the workers."""
-    monkeypatch.setattr(workers, "_first_cancelled", lambda waiting: None)
+    monkeypatch.setattr(workers, "_claim_first", lambda waiting: None)
 
 
 def test_this_process_works_beside_its_workers(

@@ -136,7 +136,7 @@ def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[
     sample = samples["ir/clang-19/O0/parallel_loops.ll"]
     encoder = refinement.RefinedPooling(config.graph, NumpyLayers(random_weights(config), "graph"))
     classes, vectors = encoder.nodes(sample, runtime.text_features(sample.text_ids, sample.text_length), None)
-    row = classes.of_node
+    row = classes.node_class
     assert len(row) == len(sample.node_row)
     assert np.unique(row).tolist() == list(range(len(vectors(slice(threads.SLICE)))))
     assert len(vectors(slice(threads.SLICE))) < 0.9 * len(row)

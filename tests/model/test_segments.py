@@ -22,9 +22,9 @@ def test_few_rows_and_many_are_summed_to_the_same_numbers(
     rng = np.random.default_rng(0)
     x, weight = rng.normal(size=(50, 6)).astype(kind), rng.normal(size=400).astype(kind)
     column, start = rng.integers(0, 50, 400), np.sort(np.append(rng.integers(0, 401, 39), [0, 400]))
-    monkeypatch.setattr(segments, "_FEW", 1 << 60)
+    monkeypatch.setattr(segments, "_SCIPY_THRESHOLD", 1 << 60)
     few = segment_sum(weight, column, start, x)
-    monkeypatch.setattr(segments, "_FEW", 0)
+    monkeypatch.setattr(segments, "_SCIPY_THRESHOLD", 0)
     many = segment_sum(weight, column, start, x)
     np.testing.assert_array_equal(few, many)
     assert np.abs(few).max() > 1

@@ -42,7 +42,7 @@ def vectors(encode: Any, config: ConvolutionConfig, layers: NumpyLayers, texts: 
 def test_windows_have_the_formula_s_vectors(
     convolution_config: ModelConfig, layers: NumpyLayers, monkeypatch: pytest.MonkeyPatch, together: int
 ) -> None:
-    monkeypatch.setattr(windows, "_TOGETHER", together)
+    monkeypatch.setattr(windows, "_GROUP_TOKENS", together)
     rng = np.random.default_rng(0)
     texts = padded(*(rng.integers(5, 12, size=size).tolist() for size in [0, 1, 2, 3, 62, 3, 30, 30, 1, 62]))
     config: Any = convolution_config.text

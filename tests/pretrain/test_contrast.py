@@ -140,7 +140,7 @@ def test_a_step_sees_what_an_encoder_gives(
     losses._table, losses.device = FunctionTable(functions, torch.device("cpu"), "sqrt"), torch.device("cpu")
     losses._precision = torch.autocast("cpu", enabled=False)
     with torch.no_grad():
-        encoded = losses._encoded(model, batch)
+        encoded = losses._encode(model, batch)
     encoder = load("mirenc-search", cache=False, hide_names=hide_names)
     row = 0
     for number, form in enumerate(functions.forms[module] for module in modules.tolist()):

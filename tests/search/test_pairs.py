@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mirenc.search.pairs import Side, _files, _relations, centred, cosines, paired
+from mirenc.search.pairs import Side, _memberships, _relations, centred, cosines, paired
 
 E = np.eye(6, dtype=np.float32)
 
@@ -80,7 +80,7 @@ def test_centred_by_hand() -> None:
 
 
 def test_the_position_in_a_file_is_that_of_the_middle_of_a_function() -> None:
-    membership, position = _files(side([E[0]] * 3, [0, 0, 1]))
+    membership, position = _memberships(side([E[0]] * 3, [0, 0, 1]))
     assert position.tolist() == [0.25, 0.75, 0.5]
     np.testing.assert_allclose(membership.toarray(), [[0.5**0.5, 0], [0.5**0.5, 0], [0, 1]])
 

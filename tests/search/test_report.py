@@ -51,6 +51,12 @@ def test_rows_and_totals(changes: Report) -> None:
     assert (renamed.headline, report().headline) == ("+0 bytes of code", "+0 bytes of code")
 
 
+def test_a_total_of_unknown_sizes_is_unknown() -> None:
+    unknown = report(Change(function("f", size=None), function("f", size=None)), Change(function("g", size=None), None))
+    assert (unknown.total.sizes, unknown.headline) == (("?", "?", "?"), "? bytes of code")
+    assert "\n? → ? bytes. Functions: 1 size unknown, 1 vanished." in markdown_report(unknown, 2)
+
+
 def test_markdown(changes: Report) -> None:
     text = markdown_report(changes, 2)
     assert text.startswith("### old → new: -175 bytes of code, -13&#46;5 %\n".replace("&#46;", "."))

@@ -211,3 +211,15 @@ def test_a_clang_that_the_llvm_reads_is_told(tmp_path: Path) -> None:
     source = tmp_path / "one.c"
     source.write_text("int one(void) { return 1; }\n", encoding="utf-8")
     assert read_code(source, version="19.1.0").preparation().startswith("clang-19 -Oz ")
+
+
+def test_the_tools_of_the_llvm_that_runs_the_lists_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "one.ll"
+    file.write_text("define i32 @one() minsize {\n  ret i32 1\n}\n", encoding="utf-8")
+    (tmp_path / "opt-77").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert read_code(file, version="77.0.1").command("dce").startswith("opt-77 -relocation-model=pic ")
+    one = read_code(file, version="77.0.1", function="one").command("dce")
+    assert one.startswith("llvm-extract-77 --func=one ")
+    assert " | opt-77 " in one
+    assert read_code(file, version="76.0.0").command("dce").startswith("opt -relocation-model=pic ")  # not installed

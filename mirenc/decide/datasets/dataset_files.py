@@ -59,9 +59,8 @@ def _read_limited(stream: IO[bytes], path: Path) -> bytes:
     while part := stream.read(_PART):
         data += part
         if len(data) > _MAX_FILE:
-            raise DatasetError(
-                f"{path}: more than {_MAX_FILE >> 20} MiB decompressed; no file of a dataset is that large. Delete it"
-            )
+            problem = f"{path}: more than {_MAX_FILE >> 20} MiB decompressed; no file of a dataset is that large"
+            raise DatasetError(f"{problem}. Delete it")
     return bytes(data)
 
 

@@ -3,4 +3,4 @@
 `candidates` lists the ones that a fit searches; `saved_heads` writes any of them to disk.
 """
 
-from mirenc.decide.estimators import cost_head, ensemble, linear, mlp, pair_head, trees  # noqa: F401 - registers kinds
+from mirenc.decide.estimators import cost_head, ensemble, linear, logistic, mlp, pair_head, trees  # noqa: F401

@@ -24,7 +24,6 @@ from mirenc.decide.estimators.linear import LandmarkLabels, LandmarkRegressor, R
 from mirenc.decide.estimators.mlp import LabelHead, MLPHead
 from mirenc.decide.estimators.pair_head import PairHead
 from mirenc.decide.estimators.trees import BoostedRegressor, RatioTreesHead, TreesHead, TreesLabels
-from mirenc.decide.features.look_ahead_features import TRIP_COLUMNS
 from mirenc.decide.protocols import cut
 
 INNER_FOLDS = 4
@@ -44,7 +43,6 @@ _FEW_SETTINGS = 12
 # With few components, a tree's draw among columns is seldom wasted; with many, they hold more of what matters.
 _RATIO_COMPONENTS = (16, 48)
 _AHEAD_COMPONENTS = 64
-_RISKS = (0.0, 1.0)
 _PENALTIES = (0.01, 0.1, 1.0)
 _LENGTH_SCALES = (0.5, 1.5)
 
@@ -63,7 +61,6 @@ class DataShape:
     shared: bool = True  # whether all samples have the same settings
     default: int | None = 0  # column of the default setting; None where it differs from sample to sample
     ahead: bool = False  # whether a setting's columns describe the code that it makes of each sample
-    all_known: bool = True  # whether questions know everything in those columns
     labels: int = 0  # P; 0 where the target is another
 
     def is_cautious(self, select: str) -> bool:
@@ -154,17 +151,10 @@ def _pairs(shape: DataShape, seed: int, select: str) -> Members:
 
 
 def _for_look_ahead(shape: DataShape, seed: int, select: str) -> Members:
-    """Heads that see the code that each setting makes; a second set of them without what follows from trip counts."""
+    """The one head that sees the code that each setting makes."""
+    boosted = _boosted_on_pairs(seed, trees=100, bags=3, share=0.3)
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed, "components": _AHEAD_COMPONENTS}
-    common |= {"default": shape.default or 0, "from_default": shape.default is not None}
-    risks = (0.0,) if shape.default is None else _RISKS
-    unseen_columns = {"": 0} if shape.all_known else {"": 0, "no trip count, ": TRIP_COLUMNS}
-    boosted = _boosted_on_pairs(seed, trees=100)
-    return [
-        (f"pairs, {name}risk {risk:g}", PairHead(boosted, shape.context, risk=risk, unseen=unseen, **common))
-        for name, unseen in unseen_columns.items()
-        for risk in risks
-    ]
+    return [("pairs", PairHead(boosted, shape.context, default=shape.default, **common))]
 
 
 def _for_numbers(shape: DataShape, seed: int) -> Members:

@@ -3,9 +3,8 @@
 So spaces may be large, sparse, or differ from sample to sample, and a measurement tells about neighbouring settings.
 """
 
-import math
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -14,7 +13,7 @@ from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import HeadError
 from mirenc.decide.estimators.base import Reducing, scaling
 from mirenc.decide.estimators.chooser import CostRegressor, Settings, additive_effects
-from mirenc.decide.metrics import PLAIN_SLOWDOWN
+from mirenc.decide.estimators.trees import log_ratios
 
 _BLOCK = 65536  # pairs that are predicted together
 
@@ -24,17 +23,15 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     """A regressor of relative log costs over pairs of a sample and a setting.
 
     The target of a pair is log(cost) minus the effect of the sample (`additive_effects`), so that code and context
-    need not explain how long a kernel runs, only which setting suits it. With ``from_default`` it is log(cost) minus
-    that of the default: for settings whose columns say how their code differs from the default's.
+    need not explain how long a kernel runs, only which setting suits it. With ``default``, the column of the setting
+    that runs when nobody decides, it is `log_ratios` to that one: a large loss counts no more than a moderate one.
 
     ``regressor``: `RidgeRegressor`, `BoostedRegressor`, or any; to be saved it must be one of mirenc's. The first
     ``context_columns`` columns of X are context features; without ``use_code`` only they are looked at.
     ``components``: principal components of the code columns. ``products``: the regressor also gets the products of
     the sample's columns and the setting's; a linear one needs them, or it orders settings alike for every sample.
-    ``clip``: relative log costs are cut at plus and minus this. ``unseen``: this many of the last columns of settings
-    are ignored. ``default``: column of the setting that runs when nobody decides. ``risk``: a penalty, in log cost, for
-    pairs that were more than 2 % slower than it; so settings that may be slower are avoided, and not only those that
-    are slower on average. ``most_pairs``: where there are more pairs, this many are drawn.
+    ``clip``: relative log costs are cut at plus and minus this. ``most_pairs``: where there are more pairs, this
+    many are drawn.
     """
 
     regressor: Any
@@ -44,19 +41,12 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     components: int = 16
     products: bool = False
     clip: float = 2.0
-    unseen: int = 0
-    default: int = 0
-    from_default: bool = False
-    risk: float = 0.0
+    default: int | None = None
     most_pairs: int = 100_000
     random_state: int = 0
     takes_settings: ClassVar[bool] = True
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
-
-    @classmethod
-    def _from_state(cls, state: dict[str, Any]) -> Self:
-        return super()._from_state({"from_default": False} | state)  # which heads that were saved before do not have
 
     def _learn(self, features: Float64, costs: Float64, settings: Settings | None = None) -> None:
         features = self._seen(features)
@@ -68,18 +58,16 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         scaled = (features - self.middle_) / self.spread_
         self._find_components(scaled)
         self.setting_middle_, self.setting_spread_ = scaling(settings.features)
-        self.setting_spread_[settings.features.shape[1] - self.unseen :] = np.inf
         sample, column = np.nonzero(np.isfinite(costs) & (settings.row >= 0))
         if len(sample) == 0:
             raise HeadError("no finite cost is of a setting in `settings`. Give each measured setting a row there")
         setting = settings.row[sample, column]
-        logs = np.log(costs[sample, column])
-        sample_effect = np.log(costs[:, self.default])
-        if not self.from_default:
+        if self.default is None:
+            logs = np.log(costs[sample, column])
             sample_effect, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
-        relative = np.clip(logs - sample_effect[sample], -self.clip, self.clip)
-        if self.risk:
-            relative += self.risk * (logs - np.log(costs[sample, self.default]) > math.log(PLAIN_SLOWDOWN))
+            relative = np.clip(logs - sample_effect[sample], -self.clip, self.clip)
+        else:
+            relative = log_ratios(costs, self.default)[sample, column]
         if len(sample) > self.most_pairs:
             drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
             sample, setting, relative = sample[drawn], setting[drawn], relative[drawn]

@@ -34,15 +34,13 @@ class CodeReader:
     def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
         """The same for regions of several modules, whose statements are encoded together."""
         purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
-        levels = tuple(
-            dict.fromkeys(level for _, regions in modules for region in regions for level in _levels(region))
-        )
+        every = (level for _, regions in modules for region in regions for level in _levels(region))
+        levels = tuple(dict.fromkeys(every))
         if not levels:
             return [[] for _ in modules]
         # As they were read: heads decide about code as it is, not about a normal form of it.
-        stream = self.encoder.embed_stream(
-            [module for module, _ in modules], level=levels, purpose=purpose, form="plain", jobs=1
-        )
+        inputs = [module for module, _ in modules]
+        stream = self.encoder.embed_stream(inputs, level=levels, purpose=purpose, form="plain", jobs=1)
         results = []
         for (module, regions), outcome in zip(modules, stream, strict=True):
             if outcome.embedding is None:

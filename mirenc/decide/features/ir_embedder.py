@@ -69,10 +69,9 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """Vectors of n paths, IR texts, bitcode bytes or IRModules: (n, D) float32.
 
         ``X`` is a list, or an array or table of shape (n,) or (n, 1); at level ``function`` a list of pairs, or a table
-        of shape (n, 2): input, function. Which strings are text: `Encoder.read`. Raises
-        ConfigError, ModelError: a parameter, the shape of ``X`` or the type of one of its items; no such model, or a
-        damaged one; MirencError with ``on_error="raise"``: an input cannot be read, or has no function
-        body; with ``skip``, an UnreadableIRWarning names such inputs.
+        of shape (n, 2): input, function. Which strings are text: `Encoder.read`. Raises ConfigError, ModelError: a
+        parameter, the shape of ``X`` or the type of one of its items; no such model, or a damaged one; MirencError with
+        ``on_error="raise"``: an unreadable input, or one without a function body; ``skip``: UnreadableIRWarning.
         """
         encoder = self._encoder()
         items = _items(X, 1 if self.level == "module" else 2)
@@ -119,13 +118,9 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return [f"log_{name}" if width == 1 else f"{name}_{column}" for name, width, column in columns]
 
     def _encoder(self) -> Encoder:
-        for name, allowed in (
-            ("level", _LEVELS),
-            ("purpose", PURPOSES),
-            ("part", PARTS),
-            ("on_error", get_args(OnError)),
-        ):
-            check(name, getattr(self, name), allowed)
+        allowed = {"level": _LEVELS, "purpose": PURPOSES, "part": PARTS, "on_error": get_args(OnError)}
+        for name, values in allowed.items():
+            check(name, getattr(self, name), values)
         home = find_model(self.model).resolve()
         modified_ns = max((file.stat().st_mtime_ns for file in home.iterdir()), default=0)
         cache = self.cache if isinstance(self.cache, bool) else os.fspath(self.cache)

@@ -44,17 +44,15 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
     """
     from importlib.metadata import entry_points
 
-    names = set(_shipped())
+    names = set(_shipped_models())
     failed = failed or (lambda error: warnings.warn(str(error), stacklevel=3))
     points = entry_points(group=_GROUP)
     for name in sorted(points.names):
         try:
             _announced_folder(points.select(name=name))
             if name in names:
-                raise ModelError(
-                    f"a package announces a model {name!r}, which is the name of a model of mirenc's own, so the "
-                    "package's model is left out. Rename the package's model"
-                )
+                problem = f"a package announces a model {name!r}, which is the name of a model of mirenc's own"
+                raise ModelError(f"{problem}, so the package's model is left out. Rename the package's model")
             names.add(name)
         except ModelError as error:
             failed(error)
@@ -63,7 +61,7 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
 
 def is_model_name(name: str) -> bool:
     """Whether this is the name of a model, which need not be installed. ModelError: its announcement gives no model."""
-    return name in _shipped() or name in _APART or _find_announced(name) is not None
+    return name in _shipped_models() or name in _APART or _find_announced(name) is not None
 
 
 def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
@@ -72,7 +70,7 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
     Raises ModelError: it is none of these, the name's announcement gives no model, or the hub gives none.
     """
     name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
-    if name in _shipped():
+    if name in _shipped_models():
         return _HOME / name
     if announced := _find_announced(name):
         return announced
@@ -89,14 +87,14 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
             f"pip install ./{_APART[name]}; for another machine, make a wheel in the checkout with "
             f"`pip wheel --no-deps ./{_APART[name]}`, and install that"
         )
-    known = list_models(failed=lambda error: None)
+    model_names = list_models(failed=lambda error: None)
     if os.sep in name or os.path.exists(name):  # a path
-        what = "a file, and a model is a folder" if os.path.exists(name) else "no such folder"
-        raise ModelError(f"{name}: {what}. Give a model's folder, or a name: {', '.join(known)}")
-    raise ModelError(unknown("model", name, known, "To load a folder, give its path"))
+        problem = "a file, and a model is a folder" if os.path.exists(name) else "no such folder"
+        raise ModelError(f"{name}: {problem}. Give a model's folder, or a name: {', '.join(model_names)}")
+    raise ModelError(unknown("model", name, model_names, "To load a folder, give its path"))
 
 
-def _shipped() -> list[str]:
+def _shipped_models() -> list[str]:
     return [path.parent.name for path in _HOME.glob("*/config.json")]
 
 
@@ -110,24 +108,22 @@ def _find_announced(name: str) -> Path | None:
 
 def _announced_folder(points: EntryPoints) -> Path:
     """Folder of the one model that entry points of one name announce."""
-    point, *others = points
-    who = " and ".join(sorted({str(each.dist.name) for each in points if each.dist is not None}))
-    if others:
+    point, *duplicates = points
+    who = " and ".join(sorted({str(entry.dist.name) for entry in points if entry.dist is not None}))
+    if duplicates:
         raise ModelError(f"the model {point.name!r} is announced {len(points)} times, by {who}. Uninstall all but one")
-    named = None
+    found_name = None
     try:
-        top, *below = point.value.split(".")
+        top, *subfolders = point.value.split(".")
         spec = find_spec(top)
         # A namespace package may have several folders, one of them a placeholder.
-        homes = [Path(home, *below) for home in (spec and spec.submodule_search_locations) or ()]
+        homes = [Path(home, *subfolders) for home in (spec and spec.submodule_search_locations) or ()]
         folder = next(home for home in homes if (home / "config.json").is_file())
-        named = json.loads((folder / "config.json").read_text(encoding="utf-8"))["name"]
+        found_name = json.loads((folder / "config.json").read_text(encoding="utf-8"))["name"]
     except (ImportError, OSError, StopIteration, ValueError, KeyError, TypeError):
         pass
-    if named != point.name:
-        what = "no model folder" if named is None else f"the folder of a model {named!r}"
-        raise ModelError(
-            f"{who} announces a model {point.name!r} in {point.value!r}, which is {what}. Install it again, or type: "
-            f"pip uninstall {who}"
-        )
+    if found_name != point.name:
+        target = "no model folder" if found_name is None else f"the folder of a model {found_name!r}"
+        problem = f"{who} announces a model {point.name!r} in {point.value!r}, which is {target}"
+        raise ModelError(f"{problem}. Install it again, or type: pip uninstall {who}")
     return folder

@@ -17,9 +17,9 @@ from mirenc.base.errors import ModelError, needs
 from mirenc.encoder.weights.checksums import OPTIONAL, REQUIRED, SUMS, released_sums, sum_of
 
 _FILES = [*REQUIRED, *OPTIONAL, SUMS]
-_LARGEST = 2 << 30  # bytes, all of them together
+_SIZE_LIMIT = 2 << 30  # bytes, all of them together
 _WORD = r"\w(?:[\w.-]{0,94}\w)?"  # which a hub allows, and which leads out of no folder
-_FORM = re.compile(
+_NAME_FORM = re.compile(
     rf"(?!.*(?:\.\.|--|\.git\b))({_WORD}/{_WORD})(?:@({_WORD}(?:/{_WORD})*))?(?:#([0-9a-f]{{64}}))?", re.ASCII
 )
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -42,9 +42,9 @@ class HubModel(NamedTuple):
 
     @classmethod
     def parse(cls, name: str) -> HubModel | None:
-        """None where this is no such name."""
-        found = _FORM.fullmatch(name)
-        return cls(*found.groups()) if found else None
+        """Parse a name; None where it is not of the form ``ORG/NAME[@REVISION][#DIGEST]``."""
+        match = _NAME_FORM.fullmatch(name)
+        return cls(*match.groups()) if match else None
 
     @property
     def at(self) -> str:
@@ -54,15 +54,15 @@ class HubModel(NamedTuple):
         return Path(library().snapshot_download(self.repo, revision=self.revision, allow_patterns=_FILES, **options))
 
     def cached(self) -> Path | None:
-        """Its folder in the cache, where all of it is there; the hub is not asked. Raises ModelError: it is damaged."""
+        """The model's folder in the cache; None if incomplete. The hub is not asked. Raises ModelError: damage."""
         try:
             folder = self._snapshot(local_files_only=True)
         except library().errors.LocalEntryNotFoundError:
             return None
-        whole = all((folder / name).is_file() for name in (*REQUIRED, SUMS, *(released_sums(folder) or ())))
-        if self.digest and not _COMMIT.fullmatch(self.revision or "") and whole and _digest(folder) != self.digest:
+        complete = all((folder / name).is_file() for name in (*REQUIRED, SUMS, *(released_sums(folder) or ())))
+        if self.digest and not _COMMIT.fullmatch(self.revision or "") and complete and _digest(folder) != self.digest:
             return None  # the hub may have the one that is asked for
-        return self._checked(folder) if whole else None
+        return self._verified_folder(folder) if complete else None
 
     def fetch(self) -> Path:
         """Ask the hub which commit the revision is, or its default branch, and fetch what is missing of it.
@@ -76,49 +76,49 @@ class HubModel(NamedTuple):
         if not sys.stderr.isatty():
             hub.utils.disable_progress_bars()
         try:
-            listed = hub.HfApi().model_info(self.repo, revision=self.revision, files_metadata=True)
-            if not _COMMIT.fullmatch(listed.sha or ""):
+            info = hub.HfApi().model_info(self.repo, revision=self.revision, files_metadata=True)
+            if not _COMMIT.fullmatch(info.sha or ""):
                 raise ModelError(f"{self.at}: the hub's answer names no commit. Check HF_ENDPOINT")
-            most = self._check_list({file.rfilename: file.size for file in listed.siblings or ()})
-            folder = self._snapshot(tqdm_class=_bounded(most, self.at))
+            size_limit = self._check_list({file.rfilename: file.size for file in info.siblings or ()})
+            folder = self._snapshot(tqdm_class=_bounded_progress(size_limit, self.at))
         except (OSError, hub.errors.HTTPError) as error:
-            raise ModelError(self._words(error)) from None
-        if folder.name != listed.sha:
+            raise ModelError(self._message(error)) from None
+        if folder.name != info.sha:
             raise ModelError(f"{self.at}: was changed on the hub during the download. Type the command again")
-        return self._checked(folder)
+        return self._verified_folder(folder)
 
     def pinned(self, folder: Path) -> str:
         """Its name with the commit and the digest of what is in the folder."""
         return f"{self.repo}@{folder.name}#{_digest(folder)}"
 
     def _check_list(self, sizes: dict[str, int | None]) -> int:
-        """Refuse (ModelError) a repository that lacks a file, or is too large; the bytes that are to be fetched."""
+        """The bytes that are to be fetched. Raises ModelError: the repository lacks a file, or is too large."""
         if missing := [name for name in (*REQUIRED, SUMS) if name not in sizes]:
-            has = ", ".join(sorted(sizes)[:8]) + (", ..." if len(sizes) > 8 else "") if sizes else "no file"
+            files = ", ".join(sorted(sizes)[:8]) + (", ..." if len(sizes) > 8 else "") if sizes else "no file"
             raise ModelError(
-                f"{self.at}: is no model of mirenc: it has {has}, and no {', '.join(missing)}. Weights are read from "
+                f"{self.at}: is no model of mirenc: it has {files}, and no {', '.join(missing)}. Weights are read from "
                 "model.safetensors alone, never from a pickle. `mirenc models publish` writes what belongs there"
             )
-        if (size := sum(sizes.get(name) or 0 for name in _FILES)) > _LARGEST:
-            found = f"has {size / 1e6:,.0f} MB, and at most {_LARGEST / 1e6:,.0f} are fetched"
-            raise ModelError(f"{self.at}: {found}. Ask its maker for a smaller one")
-        return _LARGEST if None in sizes.values() else size
+        if (size := sum(sizes.get(name) or 0 for name in _FILES)) > _SIZE_LIMIT:
+            problem = f"has {size / 1e6:,.0f} MB, and at most {_SIZE_LIMIT / 1e6:,.0f} are fetched"
+            raise ModelError(f"{self.at}: {problem}. Ask its maker for a smaller one")
+        return _SIZE_LIMIT if None in sizes.values() else size
 
-    def _checked(self, folder: Path) -> Path:
-        """The folder. Raises ModelError: SHA256SUMS, or the digest in the name, are of another. Damage is not kept."""
+    def _verified_folder(self, folder: Path) -> Path:
+        """The folder. Raises ModelError: SHA256SUMS or the name's digest do not fit; a damaged file is deleted."""
         sums = released_sums(folder) or {}
-        there = {name for name in _FILES if name != SUMS and (folder / name).is_file()}
-        if other := sorted(sums.keys() ^ there):
-            what = "lists {}, which the model does not have" if other[0] in sums else "does not list {}"
-            raise ModelError(f"{self.at}: its {SUMS} {what.format(repr(other[0]))}. Tell the model's maker")
+        file_names = {name for name in _FILES if name != SUMS and (folder / name).is_file()}
+        if diff := sorted(sums.keys() ^ file_names):
+            problem = "lists {}, which the model does not have" if diff[0] in sums else "does not list {}"
+            raise ModelError(f"{self.at}: its {SUMS} {problem.format(repr(diff[0]))}. Tell the model's maker")
         for name, expected in sums.items():
-            if (found := sum_of(folder / name)) != expected:
-                damaged = (folder / name).resolve()  # a link into the cache's blobs, or a file where links cannot be
+            if (actual := sum_of(folder / name)) != expected:
+                blob = (folder / name).resolve()  # a link into the cache's blobs, or a file where links cannot be
                 (folder / name).unlink()
-                if damaged.parent == (folder.parents[1] / "blobs").resolve():
-                    damaged.unlink(missing_ok=True)
+                if blob.parent == (folder.parents[1] / "blobs").resolve():
+                    blob.unlink(missing_ok=True)
                 raise ModelError(
-                    f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {found[:12]}..., not "
+                    f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {actual[:12]}..., not "
                     f"{expected[:12]}...), so it was deleted. Type the command again; if that fails, tell its maker"
                 )
         if self.digest not in (None, digest := _digest(folder)):
@@ -128,42 +128,42 @@ class HubModel(NamedTuple):
             )
         return folder
 
-    def _words(self, error: Exception) -> str:
-        """What to say of an error of huggingface_hub, the cache or the network."""
+    def _message(self, error: Exception) -> str:
+        """The message for an error of huggingface_hub, the cache or the network."""
         errors, constants = library().errors, library().constants
-        here, hub = f"{self.at}: is no folder here, and", constants.ENDPOINT
-        copy = f"or copy {constants.HF_HUB_CACHE} from a machine that has the model"
+        opening, hub = f"{self.at}: is no folder here, and", constants.ENDPOINT
+        copy_advice = f"or copy {constants.HF_HUB_CACHE} from a machine that has the model"
         if isinstance(error, errors.RevisionNotFoundError):
-            found = f"{self.repo} has no revision {self.revision!r} on {hub}"
-            return f"{found}. For the newest, type: mirenc models fetch {self.repo}"
+            problem = f"{self.repo} has no revision {self.revision!r} on {hub}"
+            return f"{problem}. For the newest, type: mirenc models fetch {self.repo}"
         if isinstance(error, errors.RepositoryNotFoundError):
-            private = "Check the name; if it is private, type: hf auth login"
-            return f"{here} {hub} has no such model, or a private or gated one. {private}"
+            name_advice = "Check the name; if it is private, type: hf auth login"
+            return f"{opening} {hub} has no such model, or a private or gated one. {name_advice}"
         if isinstance(error, errors.OfflineModeIsEnabled):
-            return f"{here} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy}"
+            return f"{opening} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy_advice}"
         if isinstance(error, PermissionError):  # of the cache
             return f"{error.filename}: {error.strerror}. Set HF_HOME to a folder of yours"
-        wait = "Wait some minutes" if (status_of(error) or 0) >= 429 else "Check the network"
-        return f"{here} {hub} does not give it ({brief(error)}). {wait}, {copy}"
+        delay_advice = "Wait some minutes" if (status_of(error) or 0) >= 429 else "Check the network"
+        return f"{opening} {hub} does not give it ({brief(error)}). {delay_advice}, {copy_advice}"
 
 
-def _bounded(most: int, model: str) -> type:
-    """A progress bar of huggingface_hub, told of bytes before they are written. ModelError: more than ``most``."""
+def _bounded_progress(limit: int, model: str) -> type:
+    """Class of a huggingface_hub progress bar that raises ModelError before more than ``limit`` bytes are written."""
 
     class Bounded(library().utils.tqdm):  # type: ignore[misc]
         received = 0
 
         def update(self, n: float | None = 1) -> Any:
             self.received += int(n or 0)
-            if self.received > most:
-                raise ModelError(f"{model}: the hub sends more than the {most:,} bytes that it said. Tell its maker")
+            if self.received > limit:
+                raise ModelError(f"{model}: the hub sends more than the {limit:,} bytes that it said. Tell its maker")
             return super().update(n)
 
     return Bounded
 
 
 def brief(error: Exception) -> str:
-    """What an error says, in one line."""
+    """The message of an error, in one line."""
     return " ".join(str(error).split()).rstrip(".")[:200]
 
 
@@ -173,7 +173,7 @@ def status_of(error: Exception) -> int | None:
 
 
 def _digest(folder: Path) -> str:
-    """What `ModelFiles.digest` is of a folder whose files are those of SHA256SUMS."""
+    """`ModelFiles.digest` of a folder whose files are those of SHA256SUMS."""
     sums = released_sums(folder) or {}
     return hashlib.sha256(b"".join(bytes.fromhex(sums[name]) for name in REQUIRED)).hexdigest()
 
@@ -184,6 +184,6 @@ def hub_folder(model: HubModel) -> Path:
         return folder
     folder = model.fetch()
     if model.revision is None:
-        taken = f"{model.repo}: took the newest commit, {folder.name}, and keeps to it until you fetch another"
-        warnings.warn(f"{taken} (mirenc models fetch). To pin it, write {model.pinned(folder)}", stacklevel=2)
+        notice = f"{model.repo}: took the newest commit, {folder.name}, and keeps to it until you fetch another"
+        warnings.warn(f"{notice} (mirenc models fetch). To pin it, write {model.pinned(folder)}", stacklevel=2)
     return folder

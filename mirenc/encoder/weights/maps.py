@@ -19,12 +19,12 @@ from mirenc.base.arrays import Float32
 from mirenc.base.errors import ConfigError, ModelError
 from mirenc.base.writing import delivered
 from mirenc.encoder.weights.store import ModelFiles
-from mirenc.model.threads import by_slices, usable_cores
+from mirenc.model.threads import map_slices, usable_cores
 
 PARTS = ("text", "graph", "lexical")
 _NUMBERS = ("mean", "matrix")
-_LONGEST = 100  # characters; with what is put behind them, no more bytes than file systems take
-_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_LONGEST - 1}}}")
+_MAX_LENGTH = 100  # characters; with what is put behind them, no more bytes than file systems take
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9_.-]{{0,{_MAX_LENGTH - 1}}}")
 _FORMAT = "1"
 
 
@@ -60,12 +60,12 @@ class WhiteningMap:
     def apply(self, part: str, vectors: Float32) -> Float32:
         """Whitened vectors of a part, on all cores; call it within `one_blas_thread`. Shapes: (n, D) -> (n, D)."""
         mean, matrix, cores = self.mean[part], self.matrix[part], usable_cores()
-        return by_slices(lambda some: np.matmul(vectors[some] - mean, matrix), len(vectors), len(mean), cores)
+        return map_slices(lambda rows: np.matmul(vectors[rows] - mean, matrix), len(vectors), len(mean), cores)
 
     @classmethod
     def of_model(cls, files: ModelFiles) -> WhiteningMap:
         """The model's own map; it has no parts where the model has no map."""
-        return cls(files.name, files.digest, *_by_part(files.weights, "whiten_"), {})
+        return cls(files.name, files.digest, *_means_and_matrices(files.weights, "whiten_"), {})
 
 
 def map_path(model: str, name: str) -> Path:
@@ -75,9 +75,9 @@ def map_path(model: str, name: str) -> Path:
     """
     if _NAME.fullmatch(name):
         return _folder(model) / f"{name}.safetensors"
-    shown = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}..."
+    label = name if len(name) <= _MAX_LENGTH else f"{name[:_MAX_LENGTH]}..."
     raise ConfigError(
-        f"a map cannot be called {shown!r}; allowed: letters, digits, '.', '_' and '-', {_LONGEST} at most and the "
+        f"a map cannot be called {label!r}; allowed: letters, digits, '.', '_' and '-', {_MAX_LENGTH} at most and the "
         "first a letter or a digit"
     )
 
@@ -104,14 +104,14 @@ def save_map(whitening: WhiteningMap, name: str) -> Path:
     from safetensors.numpy import save
 
     path = map_path(whitening.model, name)
-    numbers = [(what, part, array) for what in _NUMBERS for part, array in getattr(whitening, what).items()]
-    arrays = {f"{part}.{what}": np.ascontiguousarray(array) for what, part, array in numbers}
-    head = {"format": _FORMAT, "model": whitening.model, "model_digest": whitening.model_digest}
-    head["facts"] = json.dumps(whitening.facts)
+    numbers = [(kind, part, array) for kind in _NUMBERS for part, array in getattr(whitening, kind).items()]
+    arrays = {f"{part}.{kind}": np.ascontiguousarray(array) for kind, part, array in numbers}
+    metadata = {"format": _FORMAT, "model": whitening.model, "model_digest": whitening.model_digest}
+    metadata["facts"] = json.dumps(whitening.facts)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with delivered(path) as part_file:
-            part_file.write_bytes(save(arrays, metadata=head))
+            part_file.write_bytes(save(arrays, metadata=metadata))
     except OSError as error:
         raise ModelError(f"{path}: cannot be written: {error.strerror}. Set MIRENC_MAPS to your own folder") from None
     return path
@@ -126,48 +126,46 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     from safetensors import SafetensorError
 
     path = map_path(files.name, name)
-    fit = f"mirenc models adapt FOLDER --name {name} --model {files.name}"
+    fit_command = f"mirenc models adapt FOLDER --name {name} --model {files.name}"
     if not path.is_file():
-        kept = ", ".join(list_maps(files.name)) or "none"
-        raise ModelError(f"{files.name} has no map {name!r}; it has: {kept}. Fit one with: {fit}")
+        map_names = ", ".join(list_maps(files.name)) or "none"
+        raise ModelError(f"{files.name} has no map {name!r}; it has: {map_names}. Fit one with: {fit_command}")
     try:
-        whitening = _read(path, name, files)
+        whitening = _read_map(path, name, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ModelError(f"{path}: is not a map, or is damaged ({error}). Fit the map again: {fit}") from None
-    if (own := whitening.model_digest) != files.digest:
-        raise ModelError(
-            f"map {name!r} takes vectors of {whitening.model} (digest {own[:12]}), not of {files.name} "
-            f"(digest {files.digest[:12]}). Fit it again: {fit}"
-        )
+        raise ModelError(f"{path}: is not a map, or is damaged ({error}). Fit the map again: {fit_command}") from None
+    if (map_digest := whitening.model_digest) != files.digest:
+        problem = f"map {name!r} takes vectors of {whitening.model} (digest {map_digest[:12]})"
+        raise ModelError(f"{problem}, not of {files.name} (digest {files.digest[:12]}). Fit it again: {fit_command}")
     return whitening
 
 
-def _read(path: Path, name: str, files: ModelFiles) -> WhiteningMap:
+def _read_map(path: Path, name: str, files: ModelFiles) -> WhiteningMap:
     """A stored map; where it is of this release of the model, of the model's widths."""
     from safetensors import safe_open
 
-    with safe_open(path, "np") as stored:
-        head = stored.metadata() or {}
-        arrays = {key: np.asarray(stored.get_tensor(key), dtype=np.float32) for key in stored.keys()}  # noqa: SIM118
-    if head.get("format") != _FORMAT:
-        raise ValueError(f"map format {head.get('format')}, this mirenc reads {_FORMAT}")
-    mean, matrix = _by_part(arrays)
+    with safe_open(path, "np") as stream:
+        metadata = stream.metadata() or {}
+        arrays = {key: np.asarray(stream.get_tensor(key), dtype=np.float32) for key in stream.keys()}  # noqa: SIM118
+    if metadata.get("format") != _FORMAT:
+        raise ValueError(f"map format {metadata.get('format')}, this mirenc reads {_FORMAT}")
+    mean, matrix = _means_and_matrices(arrays)
     widths = {"text": files.config.text.hidden, "graph": files.config.graph.width}
     if files.config.lexical is not None:
         widths["lexical"] = files.config.lexical.width
     # Another model's numbers have another shape, and are not damaged.
-    for part, width in widths.items() if head["model_digest"] == files.digest else ():
+    for part, width in widths.items() if metadata["model_digest"] == files.digest else ():
         shapes = mean[part].shape, matrix[part].shape
         if shapes != ((width,), (width, width)):
             raise ValueError(f"{part} has shapes {shapes[0]} and {shapes[1]}, not {(width,)} and {(width, width)}")
         if not (np.isfinite(mean[part]).all() and np.isfinite(matrix[part]).all()):
             raise ValueError(f"{part} has values that are not finite")
-    return WhiteningMap(head["model"], head["model_digest"], mean, matrix, json.loads(head["facts"]), name)
+    return WhiteningMap(metadata["model"], metadata["model_digest"], mean, matrix, json.loads(metadata["facts"]), name)
 
 
-def _by_part(arrays: dict[str, Any], prefix: str = "") -> tuple[dict[str, Float32], dict[str, Float32]]:
+def _means_and_matrices(arrays: dict[str, Any], prefix: str = "") -> tuple[dict[str, Float32], dict[str, Float32]]:
     """Means and matrices of the parts that have them."""
     mean, matrix = (
-        {part: arrays[name] for part in PARTS if (name := f"{prefix}{part}.{what}") in arrays} for what in _NUMBERS
+        {part: arrays[name] for part in PARTS if (name := f"{prefix}{part}.{kind}") in arrays} for kind in _NUMBERS
     )
     return mean, matrix

@@ -86,6 +86,6 @@ def ir_projects(files: Iterable[str | os.PathLike[str]], root: str | os.PathLike
     for file in files:
         folders = PurePath(os.path.abspath(file)).parts[:-1]
         levels = [place for place, folder in enumerate(folders) if place and is_level(folder)]
-        below = folders[len(top.parts) :]
-        projects.append(folders[levels[-1] - 1] if levels else below[0] if below else top.name)
+        subfolders = folders[len(top.parts) :]
+        projects.append(folders[levels[-1] - 1] if levels else subfolders[0] if subfolders else top.name)
     return projects

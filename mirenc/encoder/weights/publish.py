@@ -39,12 +39,12 @@ def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -
         raise ConfigError(f"a repository cannot be called {repo!r}. Type ORG/NAME, as a hub has it, without a revision")
     if output.is_dir() and any(output.iterdir()):
         raise ConfigError(f"{output}: has files already. Name a new folder, or type: rm -r {output}")
-    cards = library().ModelCardData
+    card_type = library().ModelCardData
     files, names = load_files(name_or_dir), [*verify_files(name_or_dir), SUMS]
-    there = {name for name in (*REQUIRED, *OPTIONAL, SUMS) if (files.folder / name).is_file()}
-    if other := sorted(there ^ set(names)):
+    file_names = {name for name in (*REQUIRED, *OPTIONAL, SUMS) if (files.folder / name).is_file()}
+    if diff := sorted(file_names ^ set(names)):
         advice = f"To write {SUMS} anew, call mirenc.encoder.weights.seal({str(files.folder)!r})"
-        raise ModelError(f"{files.folder}: {SUMS} lists other files than the model has: {', '.join(other)}. {advice}")
+        raise ModelError(f"{files.folder}: {SUMS} lists other files than the model has: {', '.join(diff)}. {advice}")
     output.mkdir(parents=True, exist_ok=True)
     for name in names:
         shutil.copyfile(files.folder / name, output / name)
@@ -52,9 +52,9 @@ def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -
     text = card.read_text(encoding="utf-8") if card.is_file() else f"# {files.name}\n"
     tags = ["mirenc", "llvm", "llvm-ir", "code", "embeddings"]
     facts = {"license": licence or None, "library_name": "mirenc", "pipeline_tag": "feature-extraction", "tags": tags}
-    about = cards(**facts).to_yaml()
-    use = _USE.format(repo=repo, pin=f"{repo}#{files.digest}")
-    (output / "README.md").write_text(f"---\n{about}\n---\n\n{text}{use}", encoding="utf-8")
+    metadata = card_type(**facts).to_yaml()
+    usage = _USE.format(repo=repo, pin=f"{repo}#{files.digest}")
+    (output / "README.md").write_text(f"---\n{metadata}\n---\n\n{text}{usage}", encoding="utf-8")
     return [*names, "README.md"]
 
 
@@ -69,12 +69,12 @@ def upload(output: Path, repo: str) -> str:
         return str(hub.HfApi().upload_folder(repo_id=repo, folder_path=output).oid)
     except (OSError, hub.errors.HTTPError) as error:
         status = status_of(error)
-        what, advice = "does not take it", "Mend that"
+        reason, advice = "does not take it", "Mend that"
         if status is None:
-            what, advice = "cannot be reached", "Check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
+            reason, advice = "cannot be reached", "Check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
         elif status == 429 or status >= 500:
-            what, advice = "is not able to take it now", "Wait some minutes"
+            reason, advice = "is not able to take it now", "Wait some minutes"
         elif status in _ADVICE:
             advice = _ADVICE[status]
-        found = f"{repo}: {hub.constants.ENDPOINT} {what} ({brief(error)})"
-        raise ModelError(f"{found}. {advice}, then type: hf upload {repo} {output}") from None
+        problem = f"{repo}: {hub.constants.ENDPOINT} {reason} ({brief(error)})"
+        raise ModelError(f"{problem}. {advice}, then type: hf upload {repo} {output}") from None

@@ -24,9 +24,9 @@ from mirenc.model.config import ModelConfig, weight_shapes
 from mirenc.model.tokenizer import IRTokenizer
 
 FORMAT = 1
-_FITTED = ("whiten_", "lexical_")
+_FITTED_PREFIXES = ("whiten_", "lexical_")
 # Most of a model's numbers, of which a file asks for few rows. To convert it takes 17 ms, a twentieth of a small file.
-_AS_STORED = ("text.token.weight", np.dtype(np.float16))
+_HALF_EMBEDDING = ("text.token.weight", np.dtype(np.float16))
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -60,12 +60,12 @@ class ModelFiles:
         """
         if self.config.taught is None:
             return self.digest
-        named = self.description.items()
-        model = {name: value for name, value in named if name != "lexical" and value is not None}
+        items = self.description.items()
+        model = {name: value for name, value in items if name != "lexical" and value is not None}
         model["pooling"] = {name: value for name, value in model.get("pooling", {}).items() if name != "whiten"}
         sums = hashlib.sha256(json.dumps([model, self.tokenizer_digest], sort_keys=True).encode("utf-8"))
         for name, array in sorted(self.weights.items()):
-            if not name.startswith(_FITTED):
+            if not name.startswith(_FITTED_PREFIXES):
                 sums.update(f"{name} {array.dtype.str} {array.shape}".encode())
                 sums.update(np.ascontiguousarray(array).data)
         return sums.hexdigest()
@@ -73,7 +73,7 @@ class ModelFiles:
     @cached_property
     def parameter_count(self) -> int:
         """Trained numbers: whitening maps and the lexical table, fitted afterwards, do not count."""
-        return sum(array.size for name, array in self.weights.items() if not name.startswith(_FITTED))
+        return sum(array.size for name, array in self.weights.items() if not name.startswith(_FITTED_PREFIXES))
 
 
 def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
@@ -85,7 +85,7 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     from safetensors.numpy import load
 
     folder = find_model(name_or_dir)
-    check = f"Check it with `mirenc models verify {folder}`"
+    advice = f"Check it with `mirenc models verify {folder}`"
     for name in REQUIRED:
         if not (folder / name).is_file():
             raise ModelError(f"{folder}: no {name}. A model folder needs {', '.join(REQUIRED)}")
@@ -97,11 +97,11 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         refuse_pointer(str(folder / name), data, ModelError)
     try:
         values = json.loads(config_data)
-        stored = load(weight_data)
+        arrays = load(weight_data)
     except (ValueError, SafetensorError) as error:
-        raise ModelError(f"{folder}: damaged ({error}). {check}") from None
+        raise ModelError(f"{folder}: damaged ({error}). {advice}") from None
     if not isinstance(values, dict) or not isinstance(values.get("name"), str):
-        raise ModelError(f"{folder}: config.json is not a model configuration. {check}")
+        raise ModelError(f"{folder}: config.json is not a model configuration. {advice}")
     if values.get("format") != FORMAT:
         raise ModelError(f"{folder}: model format {values.get('format')}, this mirenc reads {FORMAT}")
     try:
@@ -109,40 +109,38 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     except (ConfigError, KeyError) as error:
         raise ModelError(f"{folder}: config.json is not a model configuration: {error}") from None
     # The digest needs these sums anyway, so comparing them costs nothing: it is done with every load.
-    with ThreadPoolExecutor(1) as beside:
+    with ThreadPoolExecutor(1) as executor:
         # The largest one first, beside work in which numpy runs without Python's lock; to parse a tokenizer holds it.
-        summing = beside.submit(lambda: [hashlib.sha256(data) for data in (weight_data, tokenizer_data, config_data)])
+        future = executor.submit(lambda: [hashlib.sha256(data) for data in (weight_data, tokenizer_data, config_data)])
         weights = {
-            name: array if (name, array.dtype) == _AS_STORED else array.astype(np.float32, copy=False)
-            for name, array in stored.items()
+            name: array if (name, array.dtype) == _HALF_EMBEDDING else array.astype(np.float32, copy=False)
+            for name, array in arrays.items()
         }
         tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8", "replace"), where=f"{folder}/tokenizer.json")
-        _check_parts(folder, config, tokenizer, stored, weights)
-        sums = summing.result()[::-1]
-    check_sums(folder, dict(zip(REQUIRED, (each.hexdigest() for each in sums), strict=True)))
-    digest = hashlib.sha256(b"".join(each.digest() for each in sums)).hexdigest()
+        _check_parts(folder, config, tokenizer, arrays, weights)
+        sums = future.result()[::-1]
+    check_sums(folder, dict(zip(REQUIRED, (checksum.hexdigest() for checksum in sums), strict=True)))
+    digest = hashlib.sha256(b"".join(checksum.digest() for checksum in sums)).hexdigest()
     return ModelFiles(values["name"], config, tokenizer, weights, digest, folder, values["model"], sums[1].hexdigest())
 
 
-def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, stored: Arrays, weights: Arrays) -> None:
+def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, arrays: Arrays, weights: Arrays) -> None:
     """Refuse a tokenizer and weights that are not the configuration's, and weights that are no finite numbers."""
-    own, needed, shapes = tokenizer.config, config.tokenizer, weight_shapes(config)
+    tokenizer_config, needed, shapes = tokenizer.config, config.tokenizer, weight_shapes(config)
     pairs: dict[str, tuple[object, object]] = {"the tokenizer's pieces": (tokenizer.vocab_size, needed.vocab_size)}
-    pairs["the tokenizer's max_length"] = own.max_length, needed.max_length
-    pairs["the tokenizer's normalisation"] = own.normalisation, needed.normalisation
+    pairs["the tokenizer's max_length"] = tokenizer_config.max_length, needed.max_length
+    pairs["the tokenizer's normalisation"] = tokenizer_config.normalisation, needed.normalisation
     for name in sorted(shapes.keys() | weights.keys()):
         pairs[f"the shape of weight {name!r}"] = weights[name].shape if name in weights else None, shapes.get(name)
-    for what, (value, expected) in pairs.items():
+    for subject, (value, expected) in pairs.items():
         if value != expected:
-            raise ModelError(
-                f"{folder}: {what}: found {value}, but config.json needs {expected}. The files of this folder do "
-                "not belong together. Install the model again"
-            )
+            problem = f"{folder}: {subject}: found {value}, but config.json needs {expected}"
+            raise ModelError(f"{problem}. The files of this folder do not belong together. Install the model again")
     for name, array in weights.items():
         # numpy is slow to tell whether float16 is finite; read as whole numbers, the largest of each sign come last.
-        half = array.dtype == np.float16
-        numbers = [array.view(kind).max().view(np.float16) for kind in ("i2", "u2")] if half else array
-        if stored[name].dtype.kind != "f" or not np.isfinite(numbers).all():
+        is_half = array.dtype == np.float16
+        numbers = [array.view(kind).max().view(np.float16) for kind in ("i2", "u2")] if is_half else array
+        if arrays[name].dtype.kind != "f" or not np.isfinite(numbers).all():
             raise ModelError(f"{folder}: weight {name!r} has values that are not finite. Install the model again")
 
 

@@ -35,8 +35,8 @@ Level: TypeAlias = Literal["O0", "O1", "O2", "Os"]
 """``O2`` is -O2 or -O3, ``Os`` is -Os or -Oz."""
 
 LEVEL_WORDS = {"O0": "before optimisation", "O1": "at -O1", "O2": "at -O2 or -O3", "Os": "at -Os or -Oz"}
-_FOR_SIZE = frozenset({"optsize", "minsize"})
-_BY_OPTIMISERS = frozenset({"nofree", "nosync"})
+_SIZE_ATTRIBUTES = frozenset({"optsize", "minsize"})
+_PASS_ATTRIBUTES = frozenset({"nofree", "nosync"})
 # Written by optimisers, except the last, which front ends write from -O1 on.
 _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifetime.start")
 # The attribute group of a function is printed behind its arguments and the attributes of its address.
@@ -74,13 +74,13 @@ def levels_by_symbol(module: IRModule) -> dict[str, Level]:
     if module.built:
         return module.built  # type: ignore[return-value]  # from here
     attributes = _attributes(module.text)
-    levels = _own_levels(module, attributes)
+    levels = _function_levels(module, attributes)
     names = [function.name for function in module.defined_functions]
-    return _by_symbol(names, levels, _level_of_rest(module, attributes, levels))
+    return _by_symbol(names, levels, _module_level(module, attributes, levels))
 
 
-def _by_symbol(names: Sequence[str], levels: Sequence[Level | None], rest: Level) -> dict[str, Level]:
-    return {"": rest} | {name: level for name, level in zip(names, levels, strict=True) if level not in (None, rest)}
+def _by_symbol(names: Sequence[str], levels: Sequence[Level | None], main: Level) -> dict[str, Level]:
+    return {"": main} | {name: level for name, level in zip(names, levels, strict=True) if level not in (None, main)}
 
 
 def _attributes(text: str) -> list[AbstractSet[str]]:
@@ -88,35 +88,35 @@ def _attributes(text: str) -> list[AbstractSet[str]]:
     metadata = text[text.rfind("\n}\n") :]  # the groups stand between functions and metadata
     groups = attribute_groups(metadata[: metadata.find("\n!") + 1 or None])
     words = {name: frozenset(group.split()) for name, group in groups.items()}
-    lines = [rest.partition("\n")[0] for rest in f"\n{text}".split("\ndefine ")[1:]]
+    lines = [part.partition("\n")[0] for part in f"\n{text}".split("\ndefine ")[1:]]
     matches = (_GROUP.search(_QUOTED.sub("", line) if '"' in line else line) for line in lines)
     return [words[match[1]] if match else frozenset() for match in matches]
 
 
-def _own_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> list[Level | None]:
-    """Level that each function with a body shows by itself; None if unknown."""
+def _function_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> list[Level | None]:
+    """Level that each function with a body shows by its own attributes and variables; None if unknown."""
     functions = _functions_with_promotable_variables(module)
-    bodies = [at for at, header in enumerate(module.headers) if not header.is_declaration]
+    bodies = [row for row, header in enumerate(module.headers) if not header.is_declaration]
     stated = map(_stated_level, attributes)
-    return [level or ("O0" if at in functions else None) for at, level in zip(bodies, stated, strict=True)]
+    return [level or ("O0" if row in functions else None) for row, level in zip(bodies, stated, strict=True)]
 
 
 def _stated_level(attributes: AbstractSet[str]) -> Level | None:
     """Level that a function's attributes state; None if they state none."""
-    return "Os" if attributes & _FOR_SIZE else "O0" if "optnone" in attributes else None
+    return "Os" if attributes & _SIZE_ATTRIBUTES else "O0" if "optnone" in attributes else None
 
 
-def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], levels: Sequence[Level | None]) -> Level:
+def _module_level(module: IRModule, attributes: Sequence[AbstractSet[str]], levels: Sequence[Level | None]) -> Level:
     """Level of the module, and of its functions without a level of their own."""
     for level in ("Os", "O0"):
         if 2 * levels.count(level) > len(levels):
             return level
-    if not any(sign in module.text for sign in _SIGNS) and not any(words & _BY_OPTIMISERS for words in attributes):
+    if not any(sign in module.text for sign in _SIGNS) and not any(words & _PASS_ATTRIBUTES for words in attributes):
         return "O0"
     if (may_unroll := _loops_may_unroll(module.text)) is not None:
         return "O2" if may_unroll else "O1"
-    left_over = _lacks_tail_marks(module) or _has_decided_branch(module) or _has_unmarked_pointer(module)
-    return "O1" if left_over else "O2"
+    is_o1 = _lacks_tail_marks(module) or _has_decided_branch(module) or _has_unmarked_pointer(module)
+    return "O1" if is_o1 else "O2"
 
 
 def _loops_may_unroll(text: str) -> bool | None:
@@ -124,8 +124,8 @@ def _loops_may_unroll(text: str) -> bool | None:
     if text.find('!{!"llvm.loop.', text.rfind("\n}\n")) < 0:
         return None
     nodes = metadata_nodes(text)
-    named = ((number, node) for number, node in nodes.items() if node.startswith('!{!"llvm.loop.'))
-    properties = {f"!{number}": node.split('"')[1] for number, node in named}
+    property_nodes = ((number, node) for number, node in nodes.items() if node.startswith('!{!"llvm.loop.'))
+    properties = {f"!{number}": node.split('"')[1] for number, node in property_nodes}
     # A node that names itself first is a loop's, or that of a scope of aliases.
     loops = [node[:-1].split(", ")[1:] for number, node in nodes.items() if node.startswith(f"!{{!{number}, ")]
     loop_properties = [names for loop in loops if (names := {properties[node] for node in loop if node in properties})]
@@ -143,27 +143,27 @@ def _functions_with_promotable_variables(module: IRModule) -> set[int]:
     Volatile accesses exclude a variable, lifetime intrinsics do not.
     """
     arrays = module.arrays
-    is_variable = _of_forms(module, lambda form: form.opcode == "alloca")
+    is_variable = _form_values(module, lambda form: form.opcode == "alloca")
     uses = np.flatnonzero(arrays.operand_kind == OperandKind.INSTRUCTION)  # operands
     uses = uses[is_variable[arrays.operand_ref[uses]]]
     user = np.searchsorted(arrays.operand_start, uses, side="right") - 1  # instructions
-    address = _of_forms(module, _place_of_address)[user]
+    address = _form_values(module, _address_operand)[user]
     is_access = uses - arrays.operand_start[user] == address
-    is_other = ~is_access & ~_of_forms(module, lambda form: form.callee.startswith("@llvm.lifetime."))[user]
+    is_other = ~is_access & ~_form_values(module, lambda form: form.callee.startswith("@llvm.lifetime."))[user]
     promotable = np.zeros(len(arrays.form), np.bool_)
     promotable[arrays.operand_ref[uses[is_access]]] = True
     promotable[arrays.operand_ref[uses[is_other]]] = False
     return set(arrays.function[promotable].tolist())
 
 
-def _place_of_address(form: Form) -> int:
+def _address_operand(form: Form) -> int:
     """Number of the operand that is the address of a non-volatile load or store; -1 for other instructions."""
     if form.opcode not in ("load", "store") or " volatile " in form.statement:
         return -1
     return 0 if form.opcode == "load" else 1
 
 
-def _of_forms(module: IRModule, value: Callable[[Form], Any]) -> NDArray[Any]:
+def _form_values(module: IRModule, value: Callable[[Form], Any]) -> NDArray[Any]:
     """``value`` of the form of each instruction, (I,)."""
     return np.array([value(form) for form in module.forms])[module.arrays.form]
 
@@ -182,11 +182,11 @@ def _lacks_tail_marks(module: IRModule) -> bool:
         return False
     function = module.arrays.function
     has_variable = np.zeros(len(module.headers), np.bool_)
-    has_variable[function[_of_forms(module, lambda form: form.opcode == "alloca")]] = True
-    return bool(np.any(_of_forms(module, _is_call) & ~has_variable[function]))
+    has_variable[function[_form_values(module, lambda form: form.opcode == "alloca")]] = True
+    return bool(np.any(_form_values(module, _is_call) & ~has_variable[function]))
 
 
-def _in_functions_without_loops(module: IRModule) -> Int64:
+def _loop_free_instructions(module: IRModule) -> Int64:
     """Instructions (rows of the module's arrays) of functions without a backward branch.
 
     In loops, unrolling and vectorising leave decided branches at -O2, too.
@@ -204,22 +204,22 @@ def _has_decided_branch(module: IRModule) -> bool:
 
     The condition is the phi, or a comparison of it with a constant.
     """
-    arrays, rows = module.arrays, _in_functions_without_loops(module)
+    arrays, rows = module.arrays, _loop_free_instructions(module)
     first, count = arrays.operand_start[:-1], np.diff(arrays.operand_start)
     has_constant = np.zeros(len(count), np.bool_)
     has_constant[np.repeat(np.arange(len(count)), count)[arrays.operand_kind == OperandKind.CONSTANT]] = True
 
-    def by(decided: Bool, opcodes: tuple[str, ...]) -> Int64:
-        """Instructions among ``rows``, of some opcodes, whose first operand is ``decided`` and in the same block."""
-        users = rows[_of_forms(module, lambda form: form.opcode in opcodes)[rows] & (count[rows] > 1)]
+    def users_of(is_decided: Bool, opcodes: tuple[str, ...]) -> Int64:
+        """Instructions among ``rows``, of some opcodes, whose first operand ``is_decided`` and in the same block."""
+        users = rows[_form_values(module, lambda form: form.opcode in opcodes)[rows] & (count[rows] > 1)]
         users = users[arrays.operand_kind[first[users]] == OperandKind.INSTRUCTION]
         operand = arrays.operand_ref[first[users]]
-        return users[decided[operand] & (arrays.block[operand] == arrays.block[users])]
+        return users[is_decided[operand] & (arrays.block[operand] == arrays.block[users])]
 
-    decided = _of_forms(module, lambda form: form.opcode == "phi") & has_constant
-    compared = by(decided, ("icmp",))
-    decided[compared] = has_constant[compared]
-    return bool(len(by(decided, ("br", "switch"))))
+    is_decided = _form_values(module, lambda form: form.opcode == "phi") & has_constant
+    comparisons = users_of(is_decided, ("icmp",))
+    is_decided[comparisons] = has_constant[comparisons]
+    return bool(len(users_of(is_decided, ("br", "switch"))))
 
 
 def _has_unmarked_pointer(module: IRModule) -> bool:
@@ -227,21 +227,21 @@ def _has_unmarked_pointer(module: IRModule) -> bool:
     arrays = module.arrays
     key = arrays.operand_ref.astype(np.int64) * len(OperandKind) + arrays.operand_kind
     # For a comparison with null: number of the successor of a branch on it that is reached for other pointers.
-    other = _of_forms(module, lambda form: _NULL_TESTS.get(form.statement, -1))
-    is_branch = _of_forms(module, lambda form: form.opcode == "br" and len(form.operands) == 3)
+    nonnull_edge = _form_values(module, lambda form: _NULL_TESTS.get(form.statement, -1))
+    is_branch = _form_values(module, lambda form: form.opcode == "br" and len(form.operands) == 3)
     last = arrays.block_start[1:] - 1  # instruction of each block
     block = np.flatnonzero(is_branch[last])
     condition = arrays.operand_start[last[block]]
     block = block[(arrays.operand_kind[condition] == OperandKind.INSTRUCTION)]
     test = arrays.operand_ref[arrays.operand_start[last[block]]]
-    block, test = block[other[test] >= 0], test[other[test] >= 0]
-    reached = arrays.successor[arrays.successor_start[block] + other[test]]
-    tested = np.full(module.block_count, _NO_OPERAND)
-    tested[reached] = key[arrays.operand_start[test]]
-    tested[np.bincount(arrays.successor, minlength=module.block_count) > 1] = _NO_OPERAND  # also reached from elsewhere
+    block, test = block[nonnull_edge[test] >= 0], test[nonnull_edge[test] >= 0]
+    target = arrays.successor[arrays.successor_start[block] + nonnull_edge[test]]
+    guards = np.full(module.block_count, _NO_OPERAND)
+    guards[target] = key[arrays.operand_start[test]]
+    guards[np.bincount(arrays.successor, minlength=module.block_count) > 1] = _NO_OPERAND  # also reached from elsewhere
     user = np.repeat(np.arange(len(arrays.form)), np.diff(arrays.operand_start))
-    passed = np.flatnonzero(_of_forms(module, _is_call)[user] & (key == tested[arrays.block[user]]))
-    return any(_is_unmarked(module, int(user[row]), int(row - arrays.operand_start[user[row]])) for row in passed)
+    arguments = np.flatnonzero(_form_values(module, _is_call)[user] & (key == guards[arrays.block[user]]))
+    return any(_is_unmarked(module, int(user[row]), int(row - arrays.operand_start[user[row]])) for row in arguments)
 
 
 def _is_unmarked(module: IRModule, call: int, place: int) -> bool:

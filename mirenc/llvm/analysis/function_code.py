@@ -67,25 +67,25 @@ def codes_of(module: IRModule) -> Iterator[FunctionCode]:
 
 def _code(module: IRModule, header: FunctionHeader, names: "_Names") -> FunctionCode:
     line = _INFERRED.sub("", _HEADER_METADATA.sub("", module.lines[header.line]))
-    head, head_names = split_locals(line.replace(f"@{header.name}(", "@(", 1))
+    signature_text, argument_names = split_locals(line.replace(f"@{header.name}(", "@(", 1))
     rows = module.arrays.line[header.first : header.last].tolist()
     templates, body_names = split_all([module.lines[row] for row in rows])
-    texts = [names.plain(template) for template in templates]
-    signature = names.plain(head)
+    texts = [names.resolve(template) for template in templates]
+    signature = names.resolve(signature_text)
     # Local names are numbered independently of the names: arguments, blocks, then in order of appearance.
     number: dict[str, int] = {}
     labels = [block_name(module, block)[1:] for block in range(header.first_block, header.last_block)]
-    places = [number.setdefault(name, len(number)) for name in (*head_names, *labels, *body_names)]
+    places = [number.setdefault(name, len(number)) for name in (*argument_names, *labels, *body_names)]
     types = [names.contents[f"%{name}"].text for name in number if f"%{name}" in names.definitions]
     starts = module.arrays.block_start[header.first_block : header.last_block + 1].tolist()
     sizes = [end - start for start, end in pairwise(starts)]
-    refers = [signature, *texts]
-    variables = {name: names.variable(name) for text in refers for name in text.variables}
+    parts = [signature, *texts]
+    variables = {name: names.variable(name) for text in parts for name in text.variables}
     return FunctionCode(
         _hash([signature.text]),
         _hash([*(text.text for text in texts), *types, *map(str, sizes)]),
         _hash(map(str, places)),
-        tuple(symbol for text in refers for symbol in text.functions),
+        tuple(symbol for text in parts for symbol in text.functions),
         variables,
     )
 
@@ -102,7 +102,7 @@ class _Names:
         self.definitions: dict[str, str] = {}  # of types and anonymous constants, by name
         self.contents: dict[str, _Text] = {}  # of these: a hash, and what they refer to
         self.variables: dict[str, str] = {}  # definition of each variable, by name
-        self.plain = cache(self._plain)
+        self.resolve = cache(self._resolve)
         self.blocks: dict[str, dict[str, int]] = {}  # numbers of a function's blocks, by symbol
         self.functions = {"@" + header.name: header for header in module.headers}
         words = ((name, ADDED_MEMORY.sub("", text)) for name, text in attribute_groups(module.text).items())
@@ -126,41 +126,41 @@ class _Names:
         """Fill `contents` for a name, after those that its definition refers to; without recursion."""
         path = {} if name in self.contents else {name: _WORD.finditer(self.definitions[name])}
         while path:
-            at = next(reversed(path))
-            for match in path[at]:
+            top = next(reversed(path))
+            for match in path[top]:
                 word = match[0]
                 if word in self.definitions and word not in self.contents and word not in path:
                     path[word] = _WORD.finditer(self.definitions[word])
                     break
             else:
-                text = self._plain(self.definitions[at])
-                self.contents[at] = text._replace(text=_hash([text.text]))
-                del path[at]
+                text = self._resolve(self.definitions[top])
+                self.contents[top] = text._replace(text=_hash([text.text]))
+                del path[top]
 
     def variable(self, name: str) -> str:
         """Hash of the definitions of a variable and of the variables it reaches; functions in them count by name."""
-        reached, hashed = [name], list[str]()
-        for variable in reached:
-            text = self.plain(self.variables[variable])
-            hashed += [text.text, *text.functions]
-            others = [other for other in text.variables if other not in reached]
-            reached += others[: _MOST_REACHED - len(reached)]
-        return _hash(hashed)
+        variables, parts = [name], list[str]()
+        for variable in variables:
+            text = self.resolve(self.variables[variable])
+            parts += [text.text, *text.functions]
+            targets = [target for target in text.variables if target not in variables]
+            variables += targets[: _MOST_REACHED - len(variables)]
+        return _hash(parts)
 
-    def _plain(self, text: str) -> _Text:
+    def _resolve(self, text: str) -> _Text:
         """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""
-        functions: dict[str, int] = {}  # and the number by which the text calls each
+        functions: dict[str, int] = {}  # function -> its number in this text
         variables: dict[str, None] = {}
 
         def refer(name: str) -> str:
             return f"@{functions.setdefault(name, len(functions))}"
 
-        def put(match: re.Match[str]) -> str:
+        def replacement(match: re.Match[str]) -> str:
             word = match[0]
             if match[1] and (header := self.functions.get(match[1])) and not header.is_declaration:
                 if match[1] not in self.blocks:
                     blocks = range(header.first_block, header.last_block)
-                    self.blocks[match[1]] = {block_name(self.module, row)[1:]: at for at, row in enumerate(blocks)}
+                    self.blocks[match[1]] = {block_name(self.module, row)[1:]: i for i, row in enumerate(blocks)}
                 return f"blockaddress({refer(match[1][1:].strip(_QUOTE))}, {self.blocks[match[1]][match[2]]})"
             if word in self.functions and not word.startswith("@llvm."):  # intrinsics are operations
                 return refer(word[1:].strip(_QUOTE))
@@ -173,4 +173,4 @@ class _Names:
                 return self.groups.get(word, word)
             return self.nodes.get(word, "!") if word[0] == "!" and word[-1] != '"' else word
 
-        return _Text(_WORD.sub(put, text), tuple(functions), tuple(variables))
+        return _Text(_WORD.sub(replacement, text), tuple(functions), tuple(variables))

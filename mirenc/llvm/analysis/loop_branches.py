@@ -19,10 +19,10 @@ _ROUNDING = 1e-9
 
 
 class Taken(NamedTuple):
-    """Of a loop whose branches all have weights."""
+    """What `taken_branches` says of a loop whose branches all have weights."""
 
-    share: float  # of the instructions in blocks that not every iteration runs, those that one runs
-    rarer: float  # times that an iteration takes another than the most frequent way of a branch
+    share: float  # of the instructions in conditional blocks, the part that a mean iteration runs
+    rarer: float  # how often a mean iteration leaves a branch by another way than its most frequent one
 
 
 def taken_branches(
@@ -37,14 +37,14 @@ def taken_branches(
     if row < 0 or (forest.parent == row).any():
         return None
     starts, header = module.arrays.successor_start, int(forest.header[row])
-    inside = np.flatnonzero(forest.innermost == row).tolist()
-    successors = {block: module.arrays.successor[starts[block] : starts[block + 1]].tolist() for block in inside}
-    order = TopologicalSorter(dict.fromkeys(inside, ()))
+    blocks = np.flatnonzero(forest.innermost == row).tolist()
+    successors = {block: module.arrays.successor[starts[block] : starts[block + 1]].tolist() for block in blocks}
+    order = TopologicalSorter(dict.fromkeys(blocks, ()))
     for block, targets in successors.items():
         for target in {*targets} & successors.keys() - {header}:
             order.add(target, block)
-    runs = dict.fromkeys(inside, 0.0) | {header: 1.0}
-    evenly, rarer = dict(runs), 0.0  # split evenly, only what every path passes through runs once
+    runs = dict.fromkeys(blocks, 0.0) | {header: 1.0}
+    even_runs, rarer = dict(runs), 0.0  # split evenly, only what every path passes through runs once
     for block in order.static_order():
         weight_of = dict.fromkeys((target for target in successors[block] if target in successors), 0)
         block_weights = list(weights(module, block)) if len(weight_of) > 1 else [1] * len(successors[block])
@@ -59,9 +59,9 @@ def taken_branches(
         for target, weight in weight_of.items():
             if target != header:
                 runs[target] += runs[block] * weight / total
-                evenly[target] += evenly[block] / len(weight_of)
+                even_runs[target] += even_runs[block] / len(weight_of)
         rarer += runs[block] * (1 - max(weight_of.values()) / total) if weight_of else 0.0
     size = np.diff(module.arrays.block_start)
-    conditional = [block for block in inside if evenly[block] < 1 - _ROUNDING]
-    every = sum(int(size[block]) for block in conditional)
-    return Taken(sum(runs[block] * int(size[block]) for block in conditional) / every, rarer) if every else None
+    conditional = [block for block in blocks if even_runs[block] < 1 - _ROUNDING]
+    size_sum = sum(int(size[block]) for block in conditional)
+    return Taken(sum(runs[block] * int(size[block]) for block in conditional) / size_sum, rarer) if size_sum else None

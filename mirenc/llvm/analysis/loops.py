@@ -65,10 +65,10 @@ def find_loops(module: IRModule) -> LoopForest:
         flat = (arrays.successor[starts[0] : starts[-1]] - first).tolist()
         successors = [flat[begin:end] for begin, end in pairwise((starts - starts[0]).tolist())]
         base = len(loops)
-        inside, of_block = _function_loops(successors)
-        loops += [(first + header, base + parent if parent >= 0 else -1, depth) for header, parent, depth in inside]
-        functions += [number] * len(inside)
-        innermost[first:last] = [base + loop if loop >= 0 else -1 for loop in of_block]
+        forest, loop_of_block = _function_loops(successors)
+        loops += [(first + header, base + parent if parent >= 0 else -1, depth) for header, parent, depth in forest]
+        functions += [number] * len(forest)
+        innermost[first:last] = [base + loop if loop >= 0 else -1 for loop in loop_of_block]
     header, parent, depth = np.array(loops, dtype=np.int32).reshape(-1, 3).T
     return LoopForest(np.array(functions, dtype=np.int32), header, parent, depth, innermost)
 
@@ -84,64 +84,64 @@ def _sources(module: IRModule) -> tuple[Int64, Int64]:
 def ways_in(module: IRModule, forest: LoopForest, loop: int) -> tuple[list[int], list[int]]:
     """Blocks with an edge to the header of a loop: its latches, which are in the loop, and those outside of it."""
     (sources, starts), header = _sources(module), int(forest.header[loop])
-    before = np.unique(sources[starts[header] : starts[header + 1]]).tolist()
-    latches = [block for block in before if forest.contains(loop, block)]
-    return latches, [block for block in before if block not in latches]
+    predecessors = np.unique(sources[starts[header] : starts[header + 1]]).tolist()
+    latches = [block for block in predecessors if forest.contains(loop, block)]
+    return latches, [block for block in predecessors if block not in latches]
 
 
 def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list[int]]:
     """Header, parent (-1 none) and depth of each loop of a function, and each block's innermost loop (-1 none)."""
-    order, found_from = _depth_first(successors)
+    order, tree_parent = _depth_first(successors)
     number = {block: place for place, block in enumerate(order)}
     predecessors: Graph = [[] for _ in order]
     for place, block in enumerate(order):
         for target in successors[block]:
             predecessors[number[target]].append(place)
-    innermost, parent = _nest(predecessors, *_dominated(predecessors, found_from))
+    innermost, parent = _nest(predecessors, *_dominated_ranges(predecessors, tree_parent))
     # The headers from the outermost loop to each: so sorted, a loop stands before those inside it.
     path: dict[int, tuple[int, ...]] = {-1: ()}
-    for head in sorted(set(innermost) - {-1}):
-        path[head] = (*path[parent.get(head, -1)], order[head])
-    row = {head: loop for loop, head in enumerate(sorted(path, key=path.__getitem__), -1)}
-    loops = [(order[head], row[parent.get(head, -1)], len(path[head])) for head in row if head >= 0]
-    of_block = [-1] * len(successors)
-    for block, head in zip(order, innermost, strict=True):
-        of_block[block] = row[head]
-    return loops, of_block
+    for header in sorted(set(innermost) - {-1}):
+        path[header] = (*path[parent.get(header, -1)], order[header])
+    row = {header: loop for loop, header in enumerate(sorted(path, key=path.__getitem__), -1)}
+    loops = [(order[header], row[parent.get(header, -1)], len(path[header])) for header in row if header >= 0]
+    loop_of_block = [-1] * len(successors)
+    for block, header in zip(order, innermost, strict=True):
+        loop_of_block[block] = row[header]
+    return loops, loop_of_block
 
 
 def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
     """Reachable blocks in depth-first preorder, and for each the number in that order of its parent in the tree."""
     order: list[int] = []
     parent: list[int] = []
-    seen, stack = [False] * len(successors), [(0, 0)]
+    visited, stack = [False] * len(successors), [(0, 0)]
     while stack:
-        block, from_place = stack.pop()
-        if seen[block]:
+        block, parent_place = stack.pop()
+        if visited[block]:
             continue
-        seen[block] = True
-        stack += [(target, len(order)) for target in successors[block] if not seen[target]]
+        visited[block] = True
+        stack += [(target, len(order)) for target in successors[block] if not visited[target]]
         order.append(block)
-        parent.append(from_place)
+        parent.append(parent_place)
     return order, parent
 
 
-def _dominated(predecessors: Graph, parent: list[int]) -> tuple[list[int], list[int]]:
+def _dominated_ranges(predecessors: Graph, parent: list[int]) -> tuple[list[int], list[int]]:
     """First and last number, in preorder of the dominator tree, of the blocks that each block dominates."""
     count = len(parent)
-    semi, label, above = list(range(count)), list(range(count)), list(parent)
+    semi, label, ancestor = list(range(count)), list(range(count)), list(parent)
     for place in range(count - 1, 0, -1):
-        for before in predecessors[place]:
+        for vertex in predecessors[place]:
             # Least semidominator on the path up to the processed part, with path compression.
             path = []
-            while before > place and above[before] > place:
-                path.append(before)
-                before = above[before]
+            while vertex > place and ancestor[vertex] > place:
+                path.append(vertex)
+                vertex = ancestor[vertex]
             for lower in reversed(path):
-                upper = above[lower]
+                upper = ancestor[lower]
                 label[lower] = min(label[lower], label[upper], key=semi.__getitem__)
-                above[lower] = above[upper]
-            semi[place] = min(semi[place], semi[label[path[0] if path else before]])
+                ancestor[lower] = ancestor[upper]
+            semi[place] = min(semi[place], semi[label[path[0] if path else vertex]])
     dominator = list(parent)
     size = [1] * count
     for place in range(1, count):
@@ -149,11 +149,11 @@ def _dominated(predecessors: Graph, parent: list[int]) -> tuple[list[int], list[
             dominator[place] = dominator[dominator[place]]
     for place in range(count - 1, 0, -1):
         size[dominator[place]] += size[place]
-    first, free = [0] * count, [1] * count
+    first, next_number = [0] * count, [1] * count
     for place in range(1, count):
-        first[place] = free[dominator[place]]
-        free[dominator[place]] += size[place]
-        free[place] = first[place] + 1
+        first[place] = next_number[dominator[place]]
+        next_number[dominator[place]] += size[place]
+        next_number[place] = first[place] + 1
     return first, [start + count - 1 for start, count in zip(first, size, strict=True)]
 
 
@@ -164,24 +164,24 @@ def _nest(predecessors: Graph, first: list[int], last: list[int]) -> tuple[list[
 
     def outermost(place: int) -> int:
         """Header of the outermost loop found so far that contains a block; the block itself if none does."""
-        head = innermost[place]
-        while head in parent:
-            head = parent[head]
-        return place if head < 0 else head
+        header = innermost[place]
+        while header in parent:
+            header = parent[header]
+        return place if header < 0 else header
 
     # Headers in reverse preorder: a header is visited after all that it dominates, so inner loops are complete.
-    for head in range(len(predecessors) - 1, -1, -1):
-        dominated = range(first[head], last[head] + 1)
-        work = [outermost(place) for place in predecessors[head] if first[place] in dominated]
-        if work:
-            body = {head, *work}
-            for place in work:  # grows while it is read
-                before = {outermost(source) for source in predecessors[place] if place != head} - body
-                body |= before
-                work += before
+    for header in range(len(predecessors) - 1, -1, -1):
+        dominated = range(first[header], last[header] + 1)
+        worklist = [outermost(place) for place in predecessors[header] if first[place] in dominated]
+        if worklist:
+            body = {header, *worklist}
+            for place in worklist:  # grows while it is read
+                new_members = {outermost(source) for source in predecessors[place] if place != header} - body
+                body |= new_members
+                worklist += new_members
             for place in body:
                 if innermost[place] < 0:
-                    innermost[place] = head
-                elif place != head:
-                    parent[place] = head
+                    innermost[place] = header
+                elif place != header:
+                    parent[place] = header
     return innermost, parent

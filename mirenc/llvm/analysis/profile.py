@@ -19,7 +19,7 @@ from mirenc.llvm.ir.module import IRModule
 
 PROFILED = '!"function_entry_count", '
 """Text in a module with a profile; weights alone may come from ``__builtin_expect``."""
-_COUNTED = re.compile(r"define .* !prof !(\d+) .*\{$")
+_COUNTED_HEADER = re.compile(r"define .* !prof !(\d+) .*\{$")
 _ENTRY_COUNTS = re.compile(r'^!(\d+) = !\{!"function_entry_count", i64 (\d+)', re.MULTILINE)  # -1: LLVM does not know
 _WEIGHT = re.compile(r"\bi\d+ (-?\d+)")
 _MIN_SHARE = 1e-9  # share of an edge that was never taken: with 0, flow might never leave a loop
@@ -41,9 +41,9 @@ def profiled_flow(module: IRModule) -> Flow | None:
     shares, known = profiled_shares(module)
     counts, lines = dict(_ENTRY_COUNTS.findall(module.annotated)), annotated_lines(module)
     lines_of = {function.index: lines[function.header.line] for function in module.defined_functions}
-    counted = {number: _COUNTED.match(line) for number, line in lines_of.items()}
-    entered = {number: int(counts.get(match[1], 0)) for number, match in counted.items() if match}
-    return solve_flow(module, shares, known, entered)
+    matches = {number: _COUNTED_HEADER.match(line) for number, line in lines_of.items()}
+    entry_counts = {number: int(counts.get(match[1], 0)) for number, match in matches.items() if match}
+    return solve_flow(module, shares, known, entry_counts)
 
 
 def attached_node(module: IRModule, block: int, kind: str) -> str:
@@ -71,8 +71,8 @@ def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
     shares, known = 1.0 / fan_out[source], fan_out < 2
     # Exceptions are rare and not counted; LLVM, too, assumes the normal successor.
     invokes = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
-    unwound = arrays.successor_start[1:][invokes] - 1
-    shares[unwound - 1], shares[unwound], known[invokes] = 1 - _MIN_SHARE, _MIN_SHARE, True
+    unwind_edges = arrays.successor_start[1:][invokes] - 1
+    shares[unwind_edges - 1], shares[unwind_edges], known[invokes] = 1 - _MIN_SHARE, _MIN_SHARE, True
     for block in np.flatnonzero(fan_out > 1).tolist() if module.annotated else ():
         weights = branch_weights(module, block)
         if sum(weights):
@@ -96,12 +96,12 @@ def solve_flow(module: IRModule, shares: Float64, known: Bool, counts: Mapping[i
     for number, count in counts.items():
         first, last = module.headers[number].first_block, module.headers[number].last_block
         edges = slice(*arrays.successor_start[[first, last]].tolist())
-        entered = np.zeros(last - first)
-        entered[0] = count
+        inflow = np.zeros(last - first)
+        inflow[0] = count
         # A block runs as often as the edges to it, taken together.
         places = arrays.successor[edges] - first, source[edges] - first
-        back = csc_matrix((shares[edges], places), shape=(last - first, last - first))
+        moves = csc_matrix((shares[edges], places), shape=(last - first, last - first))
         with contextlib.suppress(RuntimeError):  # singular: a loop without an exit would run for ever, its flow stays 0
-            flow.blocks[first:last] = splu((identity(last - first, format="csc") - back).tocsc()).solve(entered)
+            flow.blocks[first:last] = splu((identity(last - first, format="csc") - moves).tocsc()).solve(inflow)
             flow.edges[edges] = flow.blocks[source[edges]] * shares[edges]
     return flow

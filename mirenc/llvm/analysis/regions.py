@@ -79,11 +79,11 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     """
     if level not in LEVELS:
         raise ConfigError(unknown("level", level, LEVELS))
-    functions = _chosen(module, function)
+    functions = _selected_functions(module, function)
     built = levels_by_symbol(module)
     if level == "loop":
         return _loop_regions(module, functions, built)
-    rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
+    rows = np.concatenate([np.arange(chosen.header.first, chosen.header.last, dtype=np.int32) for chosen in functions])
     if level == "module":
         region = Region(level, module.name, "", "", 0, "", 0, built=built[""])
         return Regions(level, [region], rows, np.zeros_like(rows))
@@ -92,30 +92,30 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     places, arrays = Places(module), module.arrays
     regions: list[Region] = []
     for defined in functions:
-        shown, symbol, first, last = defined.display_name, defined.name, defined.header.first, defined.header.last
+        title, symbol, first, last = defined.display_name, defined.name, defined.header.first, defined.header.last
         identity = symbol, built.get(symbol, built[""])
         if level == "function":
-            regions.append(Region(level, shown, shown, "", 0, *places.of_function(defined.index), *identity))
+            regions.append(Region(level, title, title, "", 0, *places.of_function(defined.index), *identity))
         elif level == "block":
             for block in range(defined.header.first_block, defined.header.last_block):
                 header = block_name(module, block)
-                name = f"{shown}:{header}"
-                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), *identity))
+                name = f"{title}:{header}"
+                regions.append(Region(level, name, title, header, 0, *places.of_block(block), *identity))
         else:
             for row, line in enumerate(arrays.line[first:last].tolist(), first):
                 name = module.lines[line].strip()
-                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), *identity))
+                regions.append(Region(level, name, title, "", 0, *places.of_instruction(row), *identity))
     owner = {"function": arrays.function, "block": arrays.block}.get(level, np.arange(module.instruction_count))
     return Regions(level, regions, rows, np.unique(owner[rows], return_inverse=True)[1].astype(np.int32))
 
 
-def has_function(module: IRModule, wanted: str | re.Pattern[str]) -> bool:
+def has_function(module: IRModule, pattern: str | re.Pattern[str]) -> bool:
     """Whether a function with a body has a name with the pattern. Raises ConfigError: no regular expression."""
-    return bool(_matching(module.defined_functions, wanted))
+    return bool(_search_functions(module.defined_functions, pattern))
 
 
-def _matching(functions: list[IRFunction], pattern: str | re.Pattern[str]) -> list[IRFunction]:
-    """Functions in whose mangled or demangled name the pattern is found; ConfigError."""
+def _search_functions(functions: list[IRFunction], pattern: str | re.Pattern[str]) -> list[IRFunction]:
+    """Functions in whose mangled or demangled name the pattern is found. Raises ConfigError: no regular expression."""
     try:
         search = re.compile(pattern).search
     except re.error as error:
@@ -124,18 +124,18 @@ def _matching(functions: list[IRFunction], pattern: str | re.Pattern[str]) -> li
     return [function for function in functions if search(function.name) or search(function.display_name)]
 
 
-def _chosen(module: IRModule, expression: str | re.Pattern[str] | None) -> list[IRFunction]:
+def _selected_functions(module: IRModule, expression: str | re.Pattern[str] | None) -> list[IRFunction]:
     """Functions with a body that match the pattern; all of them without one. Raises ConfigError: there is none."""
-    defined = module.defined_functions
+    functions = module.defined_functions
     if expression is None:
-        return defined
-    chosen = _matching(defined, expression)
-    if not chosen:
+        return functions
+    matches = _search_functions(functions, expression)
+    if not matches:
         pattern = expression if isinstance(expression, str) else expression.pattern
-        names = ", ".join(function.display_name for function in defined[:_SHOWN])
-        names += f" and {len(defined) - _SHOWN} more" if len(defined) > _SHOWN else ""
+        names = ", ".join(function.display_name for function in functions[:_SHOWN])
+        names += f" and {len(functions) - _SHOWN} more" if len(functions) > _SHOWN else ""
         raise ConfigError(f"no function with a body in {module.name} matches {pattern!r}; it has: {names}")
-    return chosen
+    return matches
 
 
 def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[str, str]) -> Regions:
@@ -143,16 +143,16 @@ def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[
     from mirenc.llvm.ir.source_places import Places
 
     forest, places, start = find_loops(module), Places(module), module.arrays.block_start
-    by_index = {one.index: one for one in functions}
-    chosen = np.isin(forest.function, list(by_index))
-    row = np.where(chosen, np.cumsum(chosen) - 1, -1)  # loop -> region
+    by_index = {ir_function.index: ir_function for ir_function in functions}
+    is_chosen = np.isin(forest.function, list(by_index))
+    row = np.where(is_chosen, np.cumsum(is_chosen) - 1, -1)  # loop -> region
     regions = []
-    for number in np.flatnonzero(chosen).tolist():
+    for number in np.flatnonzero(is_chosen).tolist():
         function = by_index[int(forest.function[number])]
-        shown, header = function.display_name, block_name(module, int(forest.header[number]))
+        title, header = function.display_name, block_name(module, int(forest.header[number]))
         place, depth = places.of_loop(forest, number), int(forest.depth[number])
         identity = function.name, built.get(function.name, built[""])
-        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, *identity))
+        regions.append(Region("loop", f"{title}:{header}", title, header, depth, *place, *identity))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
     instruction, bounds = spread(start[block], start[block + 1])

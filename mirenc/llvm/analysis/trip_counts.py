@@ -15,7 +15,7 @@ from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount and getLoopEstimatedTripCount
-_ESTIMATED = "llvm.loop.estimated_trip_count"
+_ESTIMATE = "llvm.loop.estimated_trip_count"
 _BRANCH = re.compile(rf"  br i1 (%{NAME}), label (%{NAME}), label (%{NAME})")
 _COMPARE = re.compile(rf"  (%{NAME}) = icmp (?:samesign )?(\w+) i(\d+) (%{NAME}), (-?\d+)$")
 # An or of numbers without a common bit is an add: `disjoint` since LLVM 18, before see `_or_adds`.
@@ -39,8 +39,8 @@ def known_trip_count(module: IRModule, loop: Region) -> TripCount:
     forest, row = find_loops(module), find_loop(module, loop)
     if row < 0:
         return TripCount(0)
-    count = _count(module, forest, row)
-    return TripCount(count, "constants") if count else _estimated(module, forest, row)
+    count = _constant_count(module, forest, row)
+    return TripCount(count, "constants") if count else _estimated_count(module, forest, row)
 
 
 def constant_trip_counts(module: IRModule) -> list[int]:
@@ -49,7 +49,7 @@ def constant_trip_counts(module: IRModule) -> list[int]:
     Of all loops of a module, in the order of `find_loops`.
     """
     forest = find_loops(module)
-    return [_count(module, forest, row) for row in range(len(forest))]
+    return [_constant_count(module, forest, row) for row in range(len(forest))]
 
 
 def estimated_trip_counts(module: IRModule) -> list[TripCount]:
@@ -59,7 +59,7 @@ def estimated_trip_counts(module: IRModule) -> list[TripCount]:
     else, by branch weights, (back / out, rounded to the nearest) + 1. Other exits do not count.
     """
     forest = find_loops(module)
-    return [_estimated(module, forest, row) for row in range(len(forest))]
+    return [_estimated_count(module, forest, row) for row in range(len(forest))]
 
 
 def profiled_iterations(module: IRModule, loop: Region) -> float:
@@ -69,32 +69,32 @@ def profiled_iterations(module: IRModule, loop: Region) -> float:
     if flow is None or row < 0:
         return 0.0
     header, starts = int(forest.header[row]), module.arrays.successor_start
-    _, leaving, latches = _shape(module, forest, row)
+    _, exiting, latches = _loop_blocks(module, forest, row)
     edges = [edge for latch in latches for edge in range(starts[latch], starts[latch + 1])]
-    back = sum(float(flow.edges[edge]) for edge in edges if module.arrays.successor[edge] == header)
-    entered = float(flow.blocks[header]) - back
-    if not flow.known[leaving].all() or entered <= 0:
+    back_flow = sum(float(flow.edges[edge]) for edge in edges if module.arrays.successor[edge] == header)
+    entry_flow = float(flow.blocks[header]) - back_flow
+    if not flow.known[exiting].all() or entry_flow <= 0:
         return 0.0
     # If the exit is in the header, it runs once more than the body.
-    return back if set(leaving).isdisjoint(latches) else back + entered
+    return back_flow if set(exiting).isdisjoint(latches) else back_flow + entry_flow
 
 
-def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
+def _estimated_count(module: IRModule, forest: LoopForest, row: int) -> TripCount:
     arrays, header = module.arrays, int(forest.header[row])
-    (latch, *others), _ = ways_in(module, forest, row)
-    if others:
+    (latch, *extra_latches), _ = ways_in(module, forest, row)
+    if extra_latches:
         return TripCount(0)
     targets = arrays.successor[slice(*arrays.successor_start[latch : latch + 2])].tolist()
-    branches = module.forms[arrays.form[arrays.block_start[latch + 1] - 1]].opcode == "br"
-    if not branches or len(targets) != 2 or all(forest.contains(row, target) for target in targets):
+    is_branch = module.forms[arrays.form[arrays.block_start[latch + 1] - 1]].opcode == "br"
+    if not is_branch or len(targets) != 2 or all(forest.contains(row, target) for target in targets):
         return TripCount(0)
-    if (count := _loop_attribute(module, latch, _ESTIMATED)) is not None:
-        return TripCount(count % 2**32, _ESTIMATED) if count else TripCount(0)  # 0: LLVM does not know either
-    out, back = branch_weights(module, latch)[:: 1 if targets[1] == header else -1] or (0, 0)
-    if not out:
+    if (count := _loop_attribute(module, latch, _ESTIMATE)) is not None:
+        return TripCount(count % 2**32, _ESTIMATE) if count else TripCount(0)  # 0: LLVM does not know either
+    exit_weight, back_weight = branch_weights(module, latch)[:: 1 if targets[1] == header else -1] or (0, 0)
+    if not exit_weight:
         return TripCount(0)
     source = "branch weights of a hint" if '!"expected"' in attached_node(module, latch, "prof") else "branch weights"
-    return TripCount(min((back + out // 2) // out + 1, _LARGEST), source)
+    return TripCount(min((back_weight + exit_weight // 2) // exit_weight + 1, _LARGEST), source)
 
 
 def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
@@ -105,58 +105,58 @@ def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
     return next((int(match[1]) for match in matches if match), None)
 
 
-def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
+def _loop_blocks(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
     """Blocks of a loop with their names, exiting blocks, and latches."""
     arrays, function = module.arrays, module.headers[int(forest.function[row])]
     blocks = range(function.first_block, function.last_block)
     names = {block: block_name(module, block) for block in blocks if forest.contains(row, block)}
     edges = arrays.successor_start
     successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
-    leaving = [block for block in names if not set(successors[block]) <= names.keys()]
-    return names, leaving, ways_in(module, forest, row)[0]
+    exiting = [block for block in names if not set(successors[block]) <= names.keys()]
+    return names, exiting, ways_in(module, forest, row)[0]
 
 
-def _count(module: IRModule, forest: LoopForest, row: int) -> int:
+def _constant_count(module: IRModule, forest: LoopForest, row: int) -> int:
     arrays, header = module.arrays, int(forest.header[row])
-    names, leaving, latches = _shape(module, forest, row)
+    names, exiting, latches = _loop_blocks(module, forest, row)
     # The exit must be decided once in each iteration.
-    if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (header, latches[0]):
+    if len(exiting) != 1 or len(latches) != 1 or exiting[0] not in (header, latches[0]):
         return 0
     numbers = {block: arrays.line[slice(*arrays.block_start[block : block + 2])] for block in names}
     lines = {block: [module.lines[line] for line in rows] for block, rows in numbers.items()}
-    every = [line for block in names for line in lines[block]]
-    branch = _BRANCH.match(lines[leaving[0]][-1])
-    compares = {match[1]: match for line in every if (match := _COMPARE.match(line))}
+    all_lines = [line for block in names for line in lines[block]]
+    branch = _BRANCH.match(lines[exiting[0]][-1])
+    compares = {match[1]: match for line in all_lines if (match := _COMPARE.match(line))}
     if branch is None or branch[1] not in compares:
         return 0
-    _, predicate, bits, compared, limit = compares[branch[1]].groups()
+    _, predicate, bits, operand, limit = compares[branch[1]].groups()
     if branch[2] not in names.values():  # the first successor is outside
         predicate = _OPPOSITE[predicate]
-    counter = _counter(lines[header], every, compared, names[latches[0]])
+    counter = _counter(lines[header], all_lines, operand, names[latches[0]])
     count = 0 if counter is None else _iterations(*counter, predicate, int(limit), int(bits))
     return count if count <= _LARGEST else 0
 
 
-def _counter(header: list[str], lines: list[str], compared: str, latch: str) -> tuple[int, int] | None:
+def _counter(header: list[str], lines: list[str], operand: str, latch: str) -> tuple[int, int] | None:
     """Compared value in the first iteration and its step, if it is a counter plus a constant; None otherwise."""
     steps, ors = ({match[1]: match for line in lines if (match := form.match(line))} for form in (_STEP, _OR))
     for line in header:
         phi = _PHI.match(line)
         incoming = {block: value for value, block in _INCOMING.findall(phi[2])} if phi else {}
-        after = incoming.pop(latch, "")
-        step = steps.get(after)
+        next_value = incoming.pop(latch, "")
+        step = steps.get(next_value)
         if phi is None or step is None or step[2] != phi[1]:
             continue
         # The counter, its next value, or either plus a constant, as in ``i + 3 < n``.
-        distance = {phi[1]: 0, after: int(step[3])}
+        distance = {phi[1]: 0, next_value: int(step[3])}
         starts = set(incoming.values())
         start = starts.pop() if len(starts) == 1 else "%"
-        beside = steps.get(compared) or (ors.get(compared) if _or_adds(start, step[3], ors.get(compared)) else None)
-        if compared not in distance and beside is not None and beside[2] in distance:
-            distance[compared] = distance[beside[2]] + int(beside[3])
-        if compared not in distance:
+        addend = steps.get(operand) or (ors.get(operand) if _or_adds(start, step[3], ors.get(operand)) else None)
+        if operand not in distance and addend is not None and addend[2] in distance:
+            distance[operand] = distance[addend[2]] + int(addend[3])
+        if operand not in distance:
             continue
-        return None if start.startswith("%") else (int(start) + distance[compared], int(step[3]))
+        return None if start.startswith("%") else (int(start) + distance[operand], int(step[3]))
     return None
 
 
@@ -175,7 +175,7 @@ def _iterations(first: int, step: int, predicate: str, limit: int, bits: int) ->
         if predicate == "eq":
             return 1 if gap else 2
         return 0 if gap % abs(step) else gap // abs(step) + 1
-    first, limit = (_read(value, bits, signed=predicate[0] == "s") for value in (first, limit))
+    first, limit = (_integer(value, bits, signed=predicate[0] == "s") for value in (first, limit))
     if predicate[1] == "g":  # counting down below is counting up above
         first, limit, step = -first, -limit, -step
     if predicate.endswith("e"):
@@ -185,6 +185,6 @@ def _iterations(first: int, step: int, predicate: str, limit: int, bits: int) ->
     return -((first - limit) // step) + 1 if step > 0 else 0
 
 
-def _read(value: int, bits: int, *, signed: bool) -> int:
+def _integer(value: int, bits: int, *, signed: bool) -> int:
     value %= 2**bits
     return value - 2**bits if signed and value >= 2 ** (bits - 1) else value

@@ -27,11 +27,11 @@ _AVAILABLE_EXTERNALLY, _PRIVATE = 1, 9  # LLVMLinkage
 _LAST = 65535  # the priority of constructors and destructors without one
 # A pass that takes away what it works on, such as a loop, leaves nothing to print: it is told as invalidated. So are
 # the managers around it, whose names are no words, and adaptors.
-_CHANGED = re.compile(
+_CHANGED_PASS = re.compile(
     rb"^\*\*\* IR (?:Dump After (\S+) on [^\n]*(?<! omitted because no change)|Pass ([\w-]+) invalidated) \*\*\*$",
     re.MULTILINE,
 )
-_AROUND = ("PassAdaptor", "DevirtSCCRepeatedPass")
+_WRAPPERS = ("PassAdaptor", "DevirtSCCRepeatedPass")
 
 _HANDLER = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 # Every function that is used: names, result and parameters. `M` stands for text that LLVM gives away and wants back.
@@ -102,11 +102,11 @@ class LibLLVMPassService(PassService):
 
     def read(self, ir: bytes, debug: bool) -> bytes:
         with self._module(ir) as module:
-            if problem := self._broken(module):
+            if problem := self._verifier_message(module):
                 raise ValueError(problem)
             if not debug:
                 self._c.LLVMStripModuleDebugInfo(module)
-            return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
+            return self._buffer_bytes(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 
     @contextlib.contextmanager
     def run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[c_void_p, int]]:
@@ -119,10 +119,10 @@ class LibLLVMPassService(PassService):
                 raise RefusedError("pipeline", self._text(message, self._c.LLVMDisposeErrorMessage))
             yield module, machine
 
-    def finished(self, module: c_void_p, machine: int) -> bytes:
-        if problem := self._broken(module):
+    def write_bitcode(self, module: c_void_p, machine: int) -> bytes:
+        if problem := self._verifier_message(module):
             raise RefusedError("broken", problem)
-        return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
+        return self._buffer_bytes(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 
     @contextlib.contextmanager
     def _module(self, ir: bytes, *, diagnosed: bool = False) -> Iterator[c_void_p]:
@@ -137,7 +137,7 @@ class LibLLVMPassService(PassService):
             # LLVM takes the buffer, whatever comes of it.
             buffer = self._c.LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, len(ir), b"<string>")
             if self._c.LLVMParseIRInContext(context, buffer, byref(module), byref(problem)):
-                raise ValueError(self._taken(problem))
+                raise ValueError(self._message(problem))
             try:
                 yield module
             finally:
@@ -145,31 +145,31 @@ class LibLLVMPassService(PassService):
         finally:
             self._c.LLVMContextDispose(context)
 
-    def _broken(self, module: c_void_p) -> str:
-        """What the verifier says against a module; "" where it says nothing."""
+    def _verifier_message(self, module: c_void_p) -> str:
+        """The verifier's words where it refuses a module; "" where it accepts it."""
         problem = c_char_p()
-        broken = self._c.LLVMVerifyModule(module, _RETURN_STATUS, byref(problem))
-        words = self._taken(problem)
-        return (words or "no reason given") if broken else ""
+        is_broken = self._c.LLVMVerifyModule(module, _RETURN_STATUS, byref(problem))
+        words = self._message(problem)
+        return (words or "no reason given") if is_broken else ""
 
-    def _bytes_of(self, buffer: int | c_void_p) -> bytes:
+    def _buffer_bytes(self, buffer: int | c_void_p) -> bytes:
         data = ctypes.string_at(self._c.LLVMGetBufferStart(buffer), self._c.LLVMGetBufferSize(buffer))
         self._c.LLVMDisposeMemoryBuffer(buffer)
         return data
 
     def instructions(self, module: c_void_p) -> int:
-        blocks = (block for function in self._all("Function", module) for block in self._all("BasicBlock", function))
-        return sum(1 for block in blocks for _ in self._all("Instruction", block))
+        blocks = (block for function in self._iter("Function", module) for block in self._iter("BasicBlock", function))
+        return sum(1 for block in blocks for _ in self._iter("Instruction", block))
 
-    def _all(self, kind: str, parent: Any) -> Iterator[Any]:
+    def _iter(self, kind: str, parent: Any) -> Iterator[Any]:
         """The functions of a module, the blocks of a function, or the instructions of a block."""
         part = getattr(self._c, f"LLVMGetFirst{kind}")(parent)
-        following = getattr(self._c, f"LLVMGetNext{kind}")
+        next_of = getattr(self._c, f"LLVMGetNext{kind}")
         while part:
             yield part
-            part = following(part)
+            part = next_of(part)
 
-    def emitted(self, module: c_void_p, machine: int) -> bytes:
+    def emit_object(self, module: c_void_p, machine: int) -> bytes:
         self._write_init_arrays(module, machine)
         return self._object(module, machine)
 
@@ -181,10 +181,10 @@ class LibLLVMPassService(PassService):
         """
         c = self._c
         for name, section in ((b"llvm.global_ctors", ".init_array"), (b"llvm.global_dtors", ".fini_array")):
-            listed = c_void_p(c.LLVMGetNamedGlobal(module, name))
-            if not listed or not self._is_elf(machine):
+            global_array = c_void_p(c.LLVMGetNamedGlobal(module, name))
+            if not global_array or not self._is_elf(machine):
                 continue
-            array = c.LLVMGetInitializer(listed)
+            array = c.LLVMGetInitializer(global_array)
             for row in range(c.LLVMGetNumOperands(array)):
                 entry = c.LLVMGetOperand(array, row)
                 priority, function, key = (c.LLVMGetOperand(entry, part) for part in range(3))
@@ -202,7 +202,7 @@ class LibLLVMPassService(PassService):
                 c.LLVMSetSection(variable, (section if number == _LAST else f"{section}.{number}").encode())
                 if comdat:
                     c.LLVMSetComdat(variable, comdat)
-            c.LLVMDeleteGlobal(listed)
+            c.LLVMDeleteGlobal(global_array)
 
     def _is_elf(self, machine: int) -> bool:
         empty = c_void_p(self._c.LLVMModuleCreateWithName(b""))
@@ -214,13 +214,13 @@ class LibLLVMPassService(PassService):
     def _object(self, module: c_void_p, machine: int) -> bytes:
         problem, buffer = c_char_p(), c_void_p()
         if self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer)):
-            raise RefusedError("backend", self._taken(problem))
-        data = self._bytes_of(buffer)
+            raise RefusedError("backend", self._message(problem))
+        data = self._buffer_bytes(buffer)
         if self._errors:
             raise RefusedError("backend", self._errors[0])
         return data
 
-    def printed(self, module: c_void_p) -> bytes:
+    def print_text(self, module: c_void_p) -> bytes:
         return self._text(self._c.LLVMPrintModuleToString(module)).encode()
 
     def sections(self, data: bytes) -> list[Section]:
@@ -229,7 +229,7 @@ class LibLLVMPassService(PassService):
         binary = c.LLVMCreateBinary(buffer, None, byref(problem))
         try:
             if not binary:
-                raise RefusedError("backend", self._taken(problem))
+                raise RefusedError("backend", self._message(problem))
             section = c.LLVMObjectFileCopySectionIterator(binary)
             while not c.LLVMObjectFileIsSectionIteratorAtEnd(binary, section):
                 sections.append(named_section(c.LLVMGetSectionName(section) or b"", c.LLVMGetSectionSize(section)))
@@ -245,7 +245,7 @@ class LibLLVMPassService(PassService):
         triple = triple or self._text(self._c.LLVMGetDefaultTargetTriple()).encode()
         target, problem = c_void_p(), c_char_p()
         if self._c.LLVMGetTargetFromTriple(triple, byref(target), byref(problem)):
-            raise RefusedError("backend", self._taken(problem))
+            raise RefusedError("backend", self._message(problem))
         machine = self._c.LLVMCreateTargetMachine(target, triple, b"", b"", codegen, _PIC, _DEFAULT_CODE_MODEL)
         if not machine:
             raise RefusedError("backend", f"LLVM makes no machine code for {triple.decode()}")
@@ -255,12 +255,12 @@ class LibLLVMPassService(PassService):
         if self._c.LLVMGetDiagInfoSeverity(info) == _ERROR:
             self._errors.append(self._text(self._c.LLVMGetDiagInfoDescription(info)))
 
-    def _taken(self, message: c_char_p) -> str:
-        """Text of a message that LLVM may have left."""
+    def _message(self, message: c_char_p) -> str:
+        """Text of an error message of LLVM's, which is then freed; "" where it left none."""
         return self._text(ctypes.cast(message, c_void_p).value).strip() if message else ""
 
     def _text(self, pointer: int | None, dispose: Any = None) -> str:
-        """LLVM's text, which is given back to it."""
+        """A copy of LLVM's text, which is then freed by ``dispose``, or LLVMDisposeMessage."""
         text = ctypes.string_at(pointer or 0).decode("utf-8", "replace")
         (dispose or self._c.LLVMDisposeMessage)(pointer)
         return text
@@ -281,9 +281,9 @@ class ChangedPassesService(LibLLVMPassService):
             size = os.fstat(2).st_size
             if not size:
                 return {"changed": []}, b""
-            with mmap.mmap(2, size, access=mmap.ACCESS_READ) as printed:
-                names = {(changed or gone).decode() for changed, gone in _CHANGED.findall(printed)}
-        return {"changed": sorted(name.removesuffix("Pass") for name in names if not name.endswith(_AROUND))}, b""
+            with mmap.mmap(2, size, access=mmap.ACCESS_READ) as output:
+                names = {(changed or invalidated).decode() for changed, invalidated in _CHANGED_PASS.findall(output)}
+        return {"changed": sorted(name.removesuffix("Pass") for name in names if not name.endswith(_WRAPPERS))}, b""
 
 
 def _load(names: list[str]) -> Any:
@@ -294,8 +294,8 @@ def _load(names: list[str]) -> Any:
         except OSError as error:
             problems.append(str(error))
     # One that is there but cannot be loaded is what a user wants to hear of, not the names that do not exist.
-    damaged = [problem for problem in problems if "no such file" not in problem.lower()]
-    raise OSError((damaged or problems)[0])
+    load_errors = [problem for problem in problems if "no such file" not in problem.lower()]
+    raise OSError((load_errors or problems)[0])
 
 
 def open_service(arguments: list[str]) -> LibLLVMPassService:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from mirenc.base.errors import PassError
-from mirenc.llvm.child.parsing_service import llvmlite, parsed, printed, run_level, version_of
+from mirenc.llvm.child.parsing_service import llvmlite, parse_module, print_module, run_level, version_of
 from mirenc.llvm.child.pass_service import PassService, RefusedError
 from mirenc.llvm.passes.object_file import Section, named_section
 from mirenc.llvm.passes.pass_lists import Step, parse, steps
@@ -28,7 +28,7 @@ _TABLE = {
 _METHODS = {
     Step(kind, name): f"add_{method or name.replace('-', '_')}_pass"
     for kind, names in _TABLE.items()
-    for name, _, method in (each.partition("=") for each in names.split())
+    for name, _, method in (entry.partition("=") for entry in names.split())
 }
 PASSES = tuple(_METHODS)
 """The passes that it has, and what each works on."""
@@ -49,7 +49,7 @@ class LlvmlitePassService(PassService):
 
     def read(self, ir: bytes, debug: bool) -> bytes:
         try:
-            with parsed(self._llvm, ir) as module:
+            with parse_module(self._llvm, ir) as module:
                 module.verify()
                 return bytes(module.as_bitcode())
         except RuntimeError as error:
@@ -57,7 +57,7 @@ class LlvmlitePassService(PassService):
 
     @contextlib.contextmanager
     def run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[Any, Any]]:
-        with parsed(self._llvm, bitcode) as module:
+        with parse_module(self._llvm, bitcode) as module:
             machine = self._machine(module.triple, codegen)
             if pipeline:
                 try:
@@ -69,7 +69,7 @@ class LlvmlitePassService(PassService):
                     raise RefusedError("broken", str(error)) from None
             yield module, machine
 
-    def finished(self, module: Any, machine: Any) -> bytes:
+    def write_bitcode(self, module: Any, machine: Any) -> bytes:
         # Debug information and names of the module's own functions go, too; an object file that is made keeps them.
         manager = self._llvm.create_new_module_pass_manager()
         manager.add_strip_symbols_pass()
@@ -79,14 +79,14 @@ class LlvmlitePassService(PassService):
     def instructions(self, module: Any) -> int:
         return sum(1 for function in module.functions for block in function.blocks for _ in block.instructions)
 
-    def emitted(self, module: Any, machine: Any) -> bytes:
+    def emit_object(self, module: Any, machine: Any) -> bytes:
         try:
             return bytes(machine.emit_object(module))
         except RuntimeError as error:
             raise RefusedError("backend", str(error)) from None
 
-    def printed(self, module: Any) -> bytes:
-        return printed(module).encode()
+    def print_text(self, module: Any) -> bytes:
+        return print_module(module).encode()
 
     def sections(self, data: bytes) -> list[Section]:
         try:
@@ -121,10 +121,10 @@ def _method(step: Step) -> str:
     for kind in kinds:
         if Step(kind, step.text) in _METHODS:
             return _METHODS[Step(kind, step.text)]
-    if step.name in {known.name for known in PASSES} and step.name != step.text:
+    if step.name in {pass_step.name for pass_step in PASSES} and step.name != step.text:
         raise PassError(f"llvmlite's {step.name} takes no options; found {step.text!r}")
-    known = ", ".join(one.text for one in PASSES if one.kind in kinds)
-    raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3>, {known}")
+    names = ", ".join(candidate.text for candidate in PASSES if candidate.kind in kinds)
+    raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3>, {names}")
 
 
 def open_service(arguments: list[str]) -> LlvmlitePassService:

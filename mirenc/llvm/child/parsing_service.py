@@ -30,7 +30,7 @@ def version_of(llvm: Any) -> str:
     return ".".join(map(str, llvm.llvm_version_info))
 
 
-def decoded(text: bytes) -> str:
+def decode(text: bytes) -> str:
     """IR as text. Raw bytes are legal inside LLVM's quoted strings; the escaped spelling means the same."""
     try:
         return text.decode("utf-8")
@@ -39,30 +39,30 @@ def decoded(text: bytes) -> str:
 
 
 @contextlib.contextmanager
-def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
+def parse_module(llvm: Any, ir: bytes) -> Iterator[Any]:
     """A module of llvmlite's LLVM, from text or bitcode; RuntimeError or UnicodeError where it cannot be parsed."""
     # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
     # context, always: the other order crashes.
     with contextlib.closing(llvm.create_context()) as context:
         if ir.startswith(BITCODE_MAGIC):
-            read = llvm.parse_bitcode(ir, context=context)
+            llvm_module = llvm.parse_bitcode(ir, context=context)
         else:
-            read = llvm.parse_assembly(decoded(ir), context=context)
+            llvm_module = llvm.parse_assembly(decode(ir), context=context)
         del ir  # it may be large
-        with contextlib.closing(read) as module:
+        with contextlib.closing(llvm_module) as module:
             yield module
 
 
-def printed(module: Any) -> str:
+def print_module(module: Any) -> str:
     """The print-out of a module of llvmlite's LLVM."""
     try:
         return str(module)
     except UnicodeDecodeError as error:  # LLVM prints the strings of attributes as they are
-        return decoded(error.object)
+        return decode(error.object)
 
 
 def run_level(llvm: Any, module: Any, machine: Any, speed: int, functions: Iterable[Any] | None = None) -> None:
-    """Run ``default<O1>`` to ``default<O3>`` as LLVM reads it, or on some functions what simplifies one by itself."""
+    """Run ``default<O1>`` to ``default<O3>``, or on some functions the level's passes that simplify a single one."""
     options = llvm.create_pipeline_tuning_options(speed_level=speed)
     options.loop_vectorization = options.slp_vectorization = speed >= 2  # both vectorisers from O2 on
     builder = llvm.create_pass_builder(machine, options)
@@ -80,7 +80,7 @@ class LongTextError(Exception):
 
 @contextlib.contextmanager
 def _text_limit(most_text: int) -> Iterator[None]:
-    """Inside, a module may be printed to about ``most_text`` bytes; a longer one ends the process, or a LongTextError.
+    """Let modules be printed to about ``most_text`` bytes; a longer one ends the process, or raises LongTextError.
 
     A constant that is shared in memory is printed wherever it is used, so a kilobyte of bitcode can print without end.
     LLVM prints into a string that doubles as it grows, which llvmlite then copies: three times the text at most.
@@ -88,14 +88,14 @@ def _text_limit(most_text: int) -> Iterator[None]:
     limits = resource.getrlimit(resource.RLIMIT_AS)
     try:
         with open("/proc/self/statm", encoding="ascii") as pages:
-            most = int(pages.read().split()[0]) * resource.getpagesize() + 3 * most_text
+            max_memory = int(pages.read().split()[0]) * resource.getpagesize() + 3 * most_text
     except OSError:  # no Linux: the text is measured once it is there
         yield
         return
-    if limits[0] != resource.RLIM_INFINITY and limits[0] <= most:
+    if limits[0] != resource.RLIM_INFINITY and limits[0] <= max_memory:
         yield
         return
-    resource.setrlimit(resource.RLIMIT_AS, (most, limits[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (max_memory, limits[1]))
     os.write(2, PRINTING.encode() + b"\n")
     try:
         yield
@@ -116,7 +116,7 @@ def _demangler() -> Callable[[str], str]:
         function.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
         free.argtypes = [ctypes.c_void_p]
 
-        def demangled(mangled: str, function: Any = function, free: Any = free) -> str:
+        def demangle(mangled: str, function: Any = function, free: Any = free) -> str:
             pointer = function(mangled.encode("utf-8"), None, None, ctypes.byref(ctypes.c_int(0)))
             if not pointer:
                 return mangled
@@ -125,7 +125,7 @@ def _demangler() -> Callable[[str], str]:
             finally:
                 free(pointer)
 
-        return demangled
+        return demangle
     return str
 
 
@@ -146,14 +146,14 @@ class ParsingService:
                 status, text = "ok", "\n".join(map(self._demangle, names))
             else:
                 with self._may_be_incomplete(allowed=request["incomplete"]):
-                    status, text = self._canonical(holder, request["most_text"], request["passes"])
+                    status, text = self._canonicalise(holder, request["most_text"], request["passes"])
             yield {"status": status}, text.encode("utf-8", "surrogateescape")
         except MemoryError:
             yield {"status": "memory"}, b""
 
     @contextlib.contextmanager
     def _may_be_incomplete(self, *, allowed: bool) -> Iterator[None]:
-        """Inside, where allowed, LLVM's parser of text declares what is used and drops metadata that is not there."""
+        """Where allowed, let LLVM's parser declare what is used, and drop references to metadata that is not there."""
         if allowed:
             self._llvm.set_option("", "-allow-incomplete-ir=true")
         try:
@@ -162,7 +162,7 @@ class ParsingService:
             if allowed:
                 self._llvm.set_option("", "-allow-incomplete-ir=false")
 
-    def _canonical(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
+    def _canonicalise(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
         """Status and the text of a module, after ``passes`` (`mirenc.llvm.passes.optimise.PASSES`) if there are any.
 
         The status is ``ok``; ``parse``, ``passes`` or ``verify``, at which LLVM refused it; or ``long``: the text has
@@ -170,29 +170,29 @@ class ParsingService:
         """
         status = "parse"
         try:
-            with parsed(self._llvm, holder.pop()) as module:
+            with parse_module(self._llvm, holder.pop()) as module:
                 if passes is not None:
                     status = "passes"
                     self._optimise(module, **passes)
                 status = "verify"
                 module.verify()
                 with _text_limit(most_text):
-                    text = printed(module)
+                    text = print_module(module)
                 return ("ok", text) if len(text) <= most_text else ("long", "")
         except LongTextError:
             return "long", ""
         except UnicodeDecodeError as error:  # LLVM's words quote a name as it is
-            return status, decoded(error.object)
+            return status, decode(error.object)
         except (RuntimeError, ValueError) as error:
             return status, str(error)
 
     def _optimise(self, module: Any, speed: int, attributes: Sequence[str] = (), *, functions: bool = False) -> None:
         """Run the passes of a level, or with ``functions`` those that work on one function; attributes come first."""
-        defined = [function for function in module.functions if not function.is_declaration]
-        for function in defined:
+        definitions = [function for function in module.functions if not function.is_declaration]
+        for function in definitions:
             for attribute in attributes:
                 function.add_function_attribute(attribute)
-        run_level(self._llvm, module, self._machine(module.triple), speed, defined if functions else None)
+        run_level(self._llvm, module, self._machine(module.triple), speed, definitions if functions else None)
 
     def _machine(self, triple: str) -> Any:
         """Target machine of a triple; None, with which passes know no target, where llvmlite has none, as of SPIR.

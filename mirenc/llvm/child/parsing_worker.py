@@ -86,28 +86,28 @@ class ParsingWorker(ChildProcess):
         return self._exchange({"kind": "names"}, "\n".join(names).encode("utf-8"), DEFAULT_TIMEOUT)[1].split("\n")
 
     def _exchange(self, request: dict[str, Any], data: bytes, timeout: float, most_text: int = 0) -> tuple[str, str]:
-        """Status and text of the answer; IRResourceError."""
+        """Send a request, and return status and text of the answer. Raises IRResourceError: the child ended."""
         self.start()
         try:
             ((answer, text),) = self.ask(request, data, timeout)
-        except EndedError as ended:
-            printing = ended.status == "memory" and PRINTING in ended.words
-            raise self._error("long" if printing else ended.status, ended, timeout, most_text) from None
+        except EndedError as error:
+            printing = error.status == "memory" and PRINTING in error.words
+            raise self._error("long" if printing else error.status, error, timeout, most_text) from None
         return answer["status"], str(text, "utf-8", "surrogateescape")
 
-    def _error(self, status: str, ended: EndedError, timeout: float, most_text: int) -> IRResourceError:
+    def _error(self, status: str, error: EndedError, timeout: float, most_text: int) -> IRResourceError:
         # An assertion's line begins with a path and a signature that say nothing to the user.
-        reason = re.search(r"LLVM ERROR.*|Assertion `.*' failed", ended.problem)
+        reason = re.search(r"LLVM ERROR.*|Assertion `.*' failed", error.problem)
         detail = f": {reason[0].removesuffix('.')}" if reason else ""
         messages = {
             "memory": f"LLVM ran out of memory {memory_advice(self.memory_limit)}",
             "long": f"its text, as LLVM prints it, has more than {most_text / 2**20:.0f} MiB, {TEXT_FACTOR} times the "
             "largest input: LLVM prints a constant at each use. Raise --max-bytes (Python: max_bytes=)",
             "timeout": f"LLVM did not finish within {timeout:g} s. Raise the limit with --timeout (Python: timeout=)",
-            "start": f"LLVM cannot be started: {ended.problem}. Type: pip install --force-reinstall --no-deps llvmlite",
+            "start": f"LLVM cannot be started: {error.problem}. Type: pip install --force-reinstall --no-deps llvmlite",
             "killed": "LLVM's process was killed, most likely by the system for want of memory. "
             "Close other programs, or leave the file out",
-            "crash": f"LLVM ended its process ({ended.ending}) on this module{detail}. "
+            "crash": f"LLVM ended its process ({error.ending}) on this module{detail}. "
             "The file is damaged or LLVM has a bug: check it with `opt -passes=verify`",
         }
         return IRResourceError(messages[status], crashed=status == "crash")
@@ -117,13 +117,13 @@ def _refusal(text: str, step: str) -> IRParseError:
     """LLVM's message as an error: place, words and caret kept; ``step``: ``parse``, ``passes`` or ``verify``."""
     verifier = step == "verify"
     diagnostic = re.sub(r"\ALLVM (?:IR|bitcode) parsing error\n", "", text.strip()).strip()
-    place = _PLACE.search(diagnostic)
-    if place:
-        line, column, words = int(place[1]), int(place[2]), place[3]
-        where = f"line {line}, column {column}"
-        return IRParseError(f"{where}: {words}", line=line, column=column, diagnostic=diagnostic, by_verifier=verifier)
-    first = diagnostic.splitlines()[0] if diagnostic else "no reason given"
-    return IRParseError(f"{_REFUSALS[step]}: {first}", diagnostic=diagnostic, by_verifier=verifier)
+    match = _PLACE.search(diagnostic)
+    if match:
+        line, column, words = int(match[1]), int(match[2]), match[3]
+        place = f"line {line}, column {column}"
+        return IRParseError(f"{place}: {words}", line=line, column=column, diagnostic=diagnostic, by_verifier=verifier)
+    first_line = diagnostic.splitlines()[0] if diagnostic else "no reason given"
+    return IRParseError(f"{_REFUSALS[step]}: {first_line}", diagnostic=diagnostic, by_verifier=verifier)
 
 
 @functools.cache

@@ -42,18 +42,18 @@ class PassService:
         """A module after a list of passes, and its target machine; RefusedError."""
         raise NotImplementedError
 
-    def finished(self, module: Any, machine: Any) -> bytes:
+    def write_bitcode(self, module: Any, machine: Any) -> bytes:
         """Bitcode of a module that has run, without names of locals; RefusedError where it is broken."""
         raise NotImplementedError
 
     def instructions(self, module: Any) -> int:
         raise NotImplementedError
 
-    def emitted(self, module: Any, machine: Any) -> bytes:
+    def emit_object(self, module: Any, machine: Any) -> bytes:
         """The object file of a module, which the backend changes; RefusedError."""
         raise NotImplementedError
 
-    def printed(self, module: Any) -> bytes:
+    def print_text(self, module: Any) -> bytes:
         """The text of a module."""
         raise NotImplementedError
 
@@ -62,7 +62,7 @@ class PassService:
         raise NotImplementedError
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
-        """``read``, then ``ok`` with figures, or a ``problem``, for each list; ``input`` alone if the IR is refused."""
+        """Yield ``read``, then ``ok`` with figures or a ``problem`` for each list; or ``input`` if IR is refused."""
         if os.environ.get(OPEN_NO_FILE):
             resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
         try:
@@ -75,8 +75,8 @@ class PassService:
             try:
                 figures, result = self.answer(bitcode, pipeline, request["codegen"], request["keep"])
                 yield {"status": "ok"} | figures, result
-            except RefusedError as refused:
-                yield {"status": refused.status, "problem": str(refused)}, b""
+            except RefusedError as refusal:
+                yield {"status": refusal.status, "problem": str(refusal)}, b""
             except MemoryError:
                 yield {"status": "memory", "problem": "out of memory"}, b""
 
@@ -85,12 +85,14 @@ class PassService:
 
         Where that says ``object`` or ``text``, the object file or the text without any figures.
         """
+        if keep == "object" and not pipeline and b"llvm.coro." in bitcode:  # else LLVM ends the process
+            pipeline = "default<O0>"  # splits coroutines
         with self.run(bitcode, pipeline, codegen) as (module, machine):
             if keep == "object":
-                return {}, self.emitted(module, machine)
+                return {}, self.emit_object(module, machine)
             if keep == "text":
-                return {}, self.printed(module)
-            optimised = self.finished(module, machine)
+                return {}, self.print_text(module)
+            optimised = self.write_bitcode(module, machine)
             digest = hashlib.sha256(optimised).hexdigest()
             key = (digest, codegen)
             if key not in self._sizes:
@@ -98,6 +100,6 @@ class PassService:
                     self._sizes.clear()
                 # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
                 _, data = self.answer(optimised, "", codegen, "object")
-                weight = sums(elf_sections(data) if is_elf(data) else self.sections(data))
-                self._sizes[key] = {"instructions": self.instructions(module), **weight}
+                section_sizes = sums(elf_sections(data) if is_elf(data) else self.sections(data))
+                self._sizes[key] = {"instructions": self.instructions(module), **section_sizes}
             return {**self._sizes[key], "digest": digest}, optimised if keep else b""

@@ -14,11 +14,11 @@ from mirenc.llvm.child.parsing_service import llvmlite, version_of
 
 LOOP = "mirenc.loop"
 _PLACE = r"^remark: [^\n]*?:(\d+):\d+: "
-_VECTORISED = re.compile(
+_VECTORISE_REMARK = re.compile(
     _PLACE + r"vectorized loop \(vectorization width: (\d+), interleaved count: (\d+)\)", re.MULTILINE
 )
-_INTERLEAVED = re.compile(_PLACE + r"interleaved loop \(interleaved count: (\d+)\)", re.MULTILINE)
-_UNROLLED = re.compile(_PLACE + r"unrolled loop by a factor of (\d+)", re.MULTILINE)
+_INTERLEAVE_REMARK = re.compile(_PLACE + r"interleaved loop \(interleaved count: (\d+)\)", re.MULTILINE)
+_UNROLL_REMARK = re.compile(_PLACE + r"unrolled loop by a factor of (\d+)", re.MULTILINE)
 
 
 class VectorizerService:
@@ -43,7 +43,7 @@ class VectorizerService:
         """
         llvm, text = self._llvm, holder.pop().decode()
         for ending in request["endings"]:
-            before = os.fstat(2).st_size
+            offset = os.fstat(2).st_size
             module = llvm.parse_assembly(text + ending)
             if request["function"]:
                 blocks = module.get_function(request["function"]).blocks
@@ -52,12 +52,12 @@ class VectorizerService:
             options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = True
             builder = llvm.create_pass_builder(self._machine, options)
             builder.getModulePassManager().run(module, builder)
-            remarks = os.pread(2, os.fstat(2).st_size - before, before).decode("utf-8", "replace")
-            choices = [tuple(map(int, match)) for match in _VECTORISED.findall(remarks)]
-            choices += [(int(line), 1, int(count)) for line, count in _INTERLEAVED.findall(remarks)]
-            unrolled = [tuple(map(int, match)) for match in _UNROLLED.findall(remarks)]
+            remarks = os.pread(2, os.fstat(2).st_size - offset, offset).decode("utf-8", "replace")
+            choices = [tuple(map(int, match)) for match in _VECTORISE_REMARK.findall(remarks)]
+            choices += [(int(line), 1, int(count)) for line, count in _INTERLEAVE_REMARK.findall(remarks)]
+            unrolls = [tuple(map(int, match)) for match in _UNROLL_REMARK.findall(remarks)]
             assembly = self._machine.emit_assembly(module).encode() if request["function"] else b""
-            yield {"choices": choices, "unrolled": unrolled}, assembly
+            yield {"choices": choices, "unrolled": unrolls}, assembly
 
 
 def open_service(arguments: list[str]) -> VectorizerService:

@@ -76,35 +76,35 @@ def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> l
     Of several for a file the first that can be done. ``report`` is told what is left out. Raises ConfigError: missing,
     no such file, or no such source in it.
     """
-    parsed: list[Command] = []
-    broken: list[str] = []
+    commands: list[Command] = []
+    problems: list[str] = []
     for number, entry in enumerate(_entries(path), 1):
         try:
-            parsed.append(_read(path.resolve().parent, entry, languages))
+            commands.append(_read_entry(path.resolve().parent, entry, languages))
         except (KeyError, TypeError, ValueError) as error:
-            why = f"{path}: entry {number} is not a command ({error}{' is missing' * isinstance(error, KeyError)})"
-            broken.append(f"{why}. It needs directory, file, and arguments or command")
-    if broken and not parsed:
-        raise ConfigError(broken[0])
-    others = Counter(command.file.suffix or command.file.name for command in parsed if not command.language)
-    chosen: dict[Path, Command] = {}
-    for command in sorted(parsed, key=lambda command: bool(command.problem)):  # else in the build's order
+            problem = f"{path}: entry {number} is not a command ({error}{' is missing' * isinstance(error, KeyError)})"
+            problems.append(f"{problem}. It needs directory, file, and arguments or command")
+    if problems and not commands:
+        raise ConfigError(problems[0])
+    other_suffixes = Counter(command.file.suffix or command.file.name for command in commands if not command.language)
+    by_file: dict[Path, Command] = {}
+    for command in sorted(commands, key=lambda command: bool(command.problem)):  # else in the build's order
         if command.language:
-            chosen.setdefault(command.file, command)
-    repeated = len(parsed) - others.total() - len(chosen)
-    if not chosen:
+            by_file.setdefault(command.file, command)
+    repeats = len(commands) - other_suffixes.total() - len(by_file)
+    if not by_file:
         endings = " ".join(languages)
         raise ConfigError(f"{path}: no source ends in one of: {endings}. Make this file again with CMake or bear")
-    for line in broken:
+    for line in problems:
         report(f"{line}. It is left out")
-    if others:
-        listed = ", ".join(f"{suffix} {count}" for suffix, count in others.items())
-        report(f"{path}: entries are left out, because mirenc does not compile sources with these endings: {listed}")
-    if repeated:
-        report(f"{path}: {repeated} entries are left out: an earlier entry has the same file")
-    left_out = Counter(flag for command in chosen.values() for flag in command.left_out)
-    report_flags(f"{path}: flags of tools, profiles and linkers are left out", left_out, report)
-    return list(chosen.values())
+    if other_suffixes:
+        counts = ", ".join(f"{suffix} {count}" for suffix, count in other_suffixes.items())
+        report(f"{path}: entries are left out, because mirenc does not compile sources with these endings: {counts}")
+    if repeats:
+        report(f"{path}: {repeats} entries are left out: an earlier entry has the same file")
+    flag_counts = Counter(flag for command in by_file.values() for flag in command.left_out)
+    report_flags(f"{path}: flags of tools, profiles and linkers are left out", flag_counts, report)
+    return list(by_file.values())
 
 
 def without_refused(
@@ -114,27 +114,27 @@ def without_refused(
 
     A compiler is its command with the flags that come first. Where there is none a command stays as it is.
     """
-    known: dict[tuple[str, tuple[Flag, ...]], tuple[list[Flag], str]] = {}
-    accepted = []
+    answers: dict[tuple[str, tuple[Flag, ...]], tuple[list[Flag], str]] = {}
+    result = []
     for command in commands:
         if not command.problem and command.language in compilers:
             key = command.language, without_preprocessor(command.flags)
-            if key not in known:
-                known[key] = refused_flags(compilers[command.language], key[1], command.file.suffix)
-            refused, problem = known[key]
+            if key not in answers:
+                answers[key] = refused_flags(compilers[command.language], key[1], command.file.suffix)
+            refused, problem = answers[key]
             names = tuple(dict.fromkeys(" ".join(flag) for flag in refused))
             flags = tuple(flag for flag in command.flags if flag not in refused)
             command = replace(command, flags=flags, refused=names, problem=problem)
-        accepted.append(command)
-    counts = Counter(flag for command in accepted for flag in command.refused if not command.problem)
+        result.append(command)
+    counts = Counter(flag for command in result for flag in command.refused if not command.problem)
     report_flags(f"{path}: flags that the compiler here refuses are left out", counts, report)
-    return accepted
+    return result
 
 
-def report_flags(what: str, counts: Mapping[str, int], report: Report) -> None:
+def report_flags(description: str, counts: Mapping[str, int], report: Report) -> None:
     """Tell ``report`` of flags and the number of files that had each, if there are any."""
     if counts:
-        report(f"{what} (number of files): {', '.join(f'{flag} ({count})' for flag, count in counts.items())}")
+        report(f"{description} (number of files): {', '.join(f'{flag} ({count})' for flag, count in counts.items())}")
 
 
 # -- from the file to words ----------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def _entries(path: Path) -> list[Any]:
     try:
         # An editor may have put a byte order mark before it; a path need not be UTF-8.
         text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
-        entries = _decoded(text)
+        entries = _parse_json(text)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file. Check the path") from None
     except (ValueError, RecursionError) as error:
@@ -152,20 +152,20 @@ def _entries(path: Path) -> list[Any]:
     return entries
 
 
-def _decoded(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     # Fragments of clang -MJ, put together: no brackets, or a comma behind the last.
-    inside = text.strip().removeprefix("[").removesuffix("]").strip().removesuffix(",")
+    items = text.strip().removeprefix("[").removesuffix("]").strip().removesuffix(",")
     try:
         content = json.loads(text)
     except ValueError:
-        if not re.match(r'\{\s*"', inside):
+        if not re.match(r'\{\s*"', items):
             raise
-        return json.loads(f"[{inside}]")
+        return json.loads(f"[{items}]")
     return [content] if isinstance(content, dict) and "file" in content else content
 
 
-def _read(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
-    """Raises KeyError, TypeError or ValueError: an entry that is none."""
+def _read_entry(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
+    """The command of an entry. Raises KeyError, TypeError or ValueError: the entry is not a command."""
     directory = Path(os.path.normpath(folder / entry["directory"]))
     file = Path(os.path.normpath(directory / entry["file"]))
     command = Command(directory, file, languages.get(file.suffix, ""))
@@ -202,16 +202,14 @@ def _without_shell(words: list[str], command: Command) -> tuple[list[str], Comma
     return words, command
 
 
-def _expanded(
-    words: Iterable[str], directory: Path, depth: int = 0, count: Iterator[int] | None = None
-) -> Iterator[str]:
+def _expand(words: Iterable[str], directory: Path, depth: int = 0, count: Iterator[int] | None = None) -> Iterator[str]:
     """The words with those of response files in place of ``@FILE`` (nvcc: --options-file), as gcc and clang read them.
 
     Raises CompileError: one is not there, or names itself.
     """
-    rest, count = iter(words), count or itertools.count(1)
-    for word in rest:
-        name = next(rest, "") if word in ("--options-file", "-optf") else word[1:] if word.startswith("@") else ""
+    queue, count = iter(words), count or itertools.count(1)
+    for word in queue:
+        name = next(queue, "") if word in ("--options-file", "-optf") else word[1:] if word.startswith("@") else ""
         if not name:
             yield word
             continue
@@ -225,11 +223,11 @@ def _expanded(
         except OSError:
             advice = "Build again so that it is kept (ninja -d keeprsp)"
             raise CompileError(f"its response file {name} is not there. {advice}") from None
-        yield from _expanded(_response_words(text), directory, depth + 1, count)
+        yield from _expand(_response_words(text), directory, depth + 1, count)
 
 
 def _response_words(text: str) -> list[str]:
-    """GNU's rules: quotes of either kind, and in and outside of them a backslash takes the next sign as it is."""
+    """Words of a response file by GNU's rules: quotes of either kind; a backslash makes the next sign literal."""
     words: list[str] = []
     word: str | None = None  # "" where quotes began
     quote = ""
@@ -251,7 +249,7 @@ def _response_words(text: str) -> list[str]:
 
 # -- from words to flags -------------------------------------------------------------------------------------
 def _compiler_index(words: Sequence[str], file: Path) -> int | None:
-    """Which word is the compiler: launchers (ccache, env, libtool) stand before it. None: there is none."""
+    """Index of the word that is the compiler, behind launchers (ccache, env, libtool); None where there is none."""
     for number, word in enumerate(words):
         base = _base(word)
         if (_COMPILER.fullmatch(base) or _MICROSOFT.fullmatch(base)) and not re.match(r"\w+=", word):
@@ -273,12 +271,12 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
     base = _base(words[number])
     if _MICROSOFT.fullmatch(base) or "--driver-mode=cl" in words:
         raise CompileError(f"mirenc does not read Microsoft's options, which {base} takes. Build with gcc or clang")
-    named = _COMPILER.fullmatch(base)
-    prefix, name = (named["prefix"] or "", named["name"]) if named else ("", base)
+    match = _COMPILER.fullmatch(base)
+    prefix, name = (match["prefix"] or "", match["name"]) if match else ("", base)
     left_out = [word for word in words[:number] if word.startswith(_HEADER_VARIABLES)]
     kept_flags: list[Flag] = []
     level = language = source = current_language = ""
-    for flag in split_flags(_expanded(words[number + 1 :], command.directory)):
+    for flag in split_flags(_expand(words[number + 1 :], command.directory)):
         option, value = option_of(flag), flag[-1]
         if not option:
             if not source and os.path.normpath(command.directory / value) == str(command.file):
@@ -293,7 +291,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
         elif LEFT_OUT.match(option) or (option.split("=")[0] in _INCLUDES and value.endswith(PRECOMPILED)):
             left_out.append(" ".join(flag))
         elif not OUTPUT.match(option):
-            kept_flags.append(_as_text(flag, command.directory))
+            kept_flags.append(_without_precompiled(flag, command.directory))
     language = language if source else current_language
     if not language and command.file.suffix == ".c" and (_CXX.fullmatch(name) or "--driver-mode=g++" in words):
         language = "c++"
@@ -309,7 +307,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
 
 
 def program_flags(words: Sequence[str]) -> list[str]:
-    """Of the words behind a compiler those that make the program, without an -O.
+    """Those words behind a compiler that decide what the program is, without an -O.
 
     For scripts that run builds themselves. Raises CompileError: they cannot be compiled here.
     """
@@ -317,7 +315,7 @@ def program_flags(words: Sequence[str]) -> list[str]:
 
 
 def read_call(words: Sequence[str]) -> tuple[list[str], list[tuple[Command, Path]]]:
-    """A call of a compiler, here: the compiler, and each source with the object that the call makes of it.
+    """The compiler of a call that runs in this folder, and each source with the object that the call makes of it.
 
     Of a call that links at once, an object is named as by clang's -save-temps: ``prog-x.o`` of ``-o prog x.c``. Empty
     where no object is asked for. Raises CompileError: a response file is not there.
@@ -325,7 +323,7 @@ def read_call(words: Sequence[str]) -> tuple[list[str], list[tuple[Command, Path
     number, directory = _compiler_index(words, Path()), Path.cwd()
     if number is None:
         return [], []
-    flags = [*split_flags(_expanded(words[number + 1 :], directory))]
+    flags = [*split_flags(_expand(words[number + 1 :], directory))]
     options = {option_of(flag) for flag in flags}
     if options & _NO_OBJECT:
         return [], []
@@ -353,8 +351,8 @@ def _language(option: str, value: str) -> str:
     return name if name != option and name in (*_SUFFIX_OF, "none") else ""
 
 
-def _as_text(flag: Flag, directory: Path) -> Flag:
-    """-include FILE without the look at FILE.gch, which older clangs refuse where gcc wrote it."""
+def _without_precompiled(flag: Flag, directory: Path) -> Flag:
+    """A flag; of -include FILE one that ignores FILE.gch, which older clangs refuse where gcc wrote it."""
     file = directory / flag[-1]
     if flag[0] in _INCLUDES and any(Path(f"{file}{suffix}").exists() for suffix in PRECOMPILED):
         return "-Xclang", "-include", "-Xclang", flag[-1]
@@ -371,5 +369,5 @@ def _targets(prefix: str, name: str, flags: Sequence[Flag]) -> list[Flag]:
     if arches and platform.system() != "Darwin":
         return [(f"--target={arches[0]}-apple-macosx",)]
     triple = _NAMED_TARGETS.get(name) or (prefix if "-" in prefix or prefix == "avr" else "")
-    here = triple.startswith(f"{platform.machine()}-") and triple.endswith("linux-gnu") and platform.system() == "Linux"
-    return [(f"--target={triple}",)] if triple and not here else []
+    host = triple.startswith(f"{platform.machine()}-") and triple.endswith("linux-gnu") and platform.system() == "Linux"
+    return [(f"--target={triple}",)] if triple and not host else []

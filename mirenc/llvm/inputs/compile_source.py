@@ -45,10 +45,8 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
         _give_zig_a_cache()
         return [sys.executable, "-m", "ziglang", "cc" if language == "c" else "c++"]
     extra = " or `pip install 'mirenc[compile]'`" if language in ("c", "c++") else ""
-    raise ToolchainError(
-        f"no clang on PATH to compile {language} (looked for {_NAMES[0]}, {_NAMES[1]} ... {_NAMES[-1]}). "
-        f"Install one (Debian: `apt-get install clang`){extra}, or give IR"
-    )
+    problem = f"no clang on PATH to compile {language} (looked for {_NAMES[0]}, {_NAMES[1]} ... {_NAMES[-1]})"
+    raise ToolchainError(f"{problem}. Install one (Debian: `apt-get install clang`){extra}, or give IR")
 
 
 def _give_zig_a_cache() -> None:
@@ -64,7 +62,7 @@ def _give_zig_a_cache() -> None:
 
 
 def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
-    """The command of `find_compiler` that writes IR as a clang does; raises as that."""
+    """The command of `find_compiler`, with flags by which zig writes IR as a clang does; raises as `find_compiler`."""
     command = find_compiler(language, compiler, oldest=oldest)
     # zig cc adds a sanitizer of its own, and compiles for this machine's processor, clang for any of the architecture.
     return [*command, "-fno-sanitize=undefined", "-mcpu=baseline"] if "ziglang" in command else command
@@ -77,33 +75,33 @@ def spelled_for(compiler: Sequence[str], words: Iterable[str]) -> list[str]:
     """
     if "ziglang" not in compiler:
         return list(words)
-    words, spelled = list(words), list[str]()
-    levels = [at for at, word in enumerate(words) if word.startswith("-O") and words[at - 1 : at] != ["-Xclang"]]
+    words, spelling = list(words), list[str]()
+    levels = [i for i, word in enumerate(words) if word.startswith("-O") and words[i - 1 : i] != ["-Xclang"]]
     for word in words:
         option, _, value = word.partition("=")
-        if spelled and spelled[-1] in ("-target", "--target"):
+        if spelling and spelling[-1] in ("-target", "--target"):
             word = _zig_target(word)
         elif value and option == "--target":
             word = f"{option}={_zig_target(value)}"
         elif value and option in ("-march", "-mcpu", "-mtune"):
             word = f"{option}={value.replace('-', '_')}"
-        spelled.append(word)
+        spelling.append(word)
     if levels and words[levels[-1]] == "-Oz":
-        spelled[levels[-1] : levels[-1] + 1] = ["-Oz", "-Xclang", "-Oz"]
-    return spelled
+        spelling[levels[-1] : levels[-1] + 1] = ["-Oz", "-Xclang", "-Oz"]
+    return spelling
 
 
 def _zig_target(triple: str) -> str:
-    arch, *others = triple.split("-")
+    arch, *parts = triple.split("-")
     arch = re.sub("^armv.*", "arm", re.sub("^i[3-6]86$", "x86", arch.replace("arm64", "aarch64")))
-    last = others[-1] if others else ""
-    if "linux" in others:
+    last = parts[-1] if parts else ""
+    if "linux" in parts:
         return f"{arch}-linux-{last.replace('linux', 'gnu')}"
     if last.startswith("mingw"):
         return f"{arch}-windows-gnu"
     if last in ("elf", "eabi", "eabihf"):
         return f"{arch}-freestanding-{last.replace('elf', 'none')}"
-    return f"{arch}-macos" if "apple" in others else triple
+    return f"{arch}-macos" if "apple" in parts else triple
 
 
 def compile_source(
@@ -146,7 +144,7 @@ def compile_source(
         output = Path(scratch, "output.ll")
         command += ["-o", str(output)]
         try:
-            done = run_limited(command, timeout=limit, memory_limit=memory_limit, folder=folder, most_output=0)
+            result = run_limited(command, timeout=limit, memory_limit=memory_limit, folder=folder, most_output=0)
         except subprocess.TimeoutExpired:
             problem = f"{name}: the compiler did not finish within {limit:g} s"
             raise IRResourceError(f"{problem}. Raise the limit with --timeout (Python: timeout=)") from None
@@ -154,21 +152,21 @@ def compile_source(
             problem = f"{name}: {program} cannot be started: {error.strerror}"
             raise ToolchainError(f"{problem}. Give the path of a clang with --compiler") from None
         data = read_limited(output, name, max_bytes) if output.is_file() else b""
-    words = done.words
-    if done.code != 0:
+    words = result.words
+    if result.code != 0:
         if without_memory(words):
             raise IRResourceError(f"{name}: {program} ran out of memory {memory_advice(memory_limit)}")
         headline = _HEADLINE.search(words)
-        first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
+        reason = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {result.code})"])[-1]
         flag = _CUDA_EXAMPLE if language == "cuda" else "--cflags=-Iinclude"
         advice = f"Mend the source, or give flags that it needs, such as {flag}"
         target = (_TARGET.findall(" ".join(cflags)) or [platform.machine()])[-1]
-        if "file not found" in first and not target.startswith(platform.machine()):
-            where = f"The headers of {target} may be missing here"
-            advice = f"{where}: install its cross compiler's C library, or give --cflags=--sysroot=FOLDER"
-        if "unknown target triple" in first:
+        if "file not found" in reason and not target.startswith(platform.machine()):
+            cause = f"The headers of {target} may be missing here"
+            advice = f"{cause}: install its cross compiler's C library, or give --cflags=--sysroot=FOLDER"
+        if "unknown target triple" in reason:
             advice = "With --compiler, give a clang that compiles for this target, or leave the file out"
-        raise CompileError(f"{name}: {program} refuses it: {first}. {advice}", diagnostic=words)
+        raise CompileError(f"{name}: {program} refuses it: {reason}. {advice}", diagnostic=words)
     if not data.startswith((b"; ModuleID", b"source_filename")):  # none of a name with a line break
         advice = "With --compiler, give a clang; in --cflags, no flag that asks for other output, such as -E"
         raise CompileError(f"{name}: {program} wrote no LLVM IR. {advice}", diagnostic=words)

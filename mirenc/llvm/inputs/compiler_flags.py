@@ -82,8 +82,8 @@ def split_flags(words: Iterable[str]) -> Iterator[Flag]:
         elif word in _WRAPPERS and remaining:
             flag: Flag = word, remaining.pop()
             # The preprocessor's own -MD has a value.
-            more = flag[1] in _TAKES_WORD or (word == "-Xpreprocessor" and flag[1] in ("-MD", "-MMD"))
-            if more and len(remaining) > 1 and remaining[-1] == word:
+            has_value = flag[1] in _TAKES_WORD or (word == "-Xpreprocessor" and flag[1] in ("-MD", "-MMD"))
+            if has_value and len(remaining) > 1 and remaining[-1] == word:
                 flag = *flag, remaining.pop(), remaining.pop()
             yield flag
         elif word in _TAKES_WORD and remaining:
@@ -104,7 +104,7 @@ def words_of(flags: Iterable[Flag]) -> list[str]:
 
 # -- which of them a compiler refuses ----------------------------------------------------------------------------
 def without_preprocessor(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """The flags that a compiler may refuse."""
+    """The flags without those of the preprocessor: what a compiler may refuse."""
     return tuple(flag for flag in flags if not _PREPROCESSOR.match(option_of(flag)))
 
 
@@ -113,19 +113,19 @@ def refused_flags(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -
 
     It cannot where flags for a processor are refused for this machine's, taken for another's, and none names a target.
     """
-    _, refused = _ask(compiler, flags, suffix)
+    _, refused = _probe(compiler, flags, suffix)
     machine = [flag for flag in flags if flag[0].startswith("-m") and flag[0] not in ("-mllvm", "-mmlir")]
     if not set(machine).intersection(refused) or any(TARGET.match(word) for word in (*compiler, *words_of(flags))):
         return refused, ""
     for triple in _OTHER_TARGETS:
-        if _ask([*compiler, f"--target={triple}"], machine, suffix) == (0, []):
-            listed = " ".join(words_of(machine))
-            why = f"its flags ({listed}) are for {triple} or its like, and its compiler's name says no target"
-            return refused, f"{why}. Name the target, as in --cflags=--target={triple}"
+        if _probe([*compiler, f"--target={triple}"], machine, suffix) == (0, []):
+            text = " ".join(words_of(machine))
+            problem = f"its flags ({text}) are for {triple} or its like, and its compiler's name says no target"
+            return refused, f"{problem}. Name the target, as in --cflags=--target={triple}"
     return refused, ""
 
 
-def _ask(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[int, list[Flag]]:
+def _probe(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[int, list[Flag]]:
     """A compiler's exit code for an empty source without the flags that it refuses, and those flags."""
     # Here, since `mirenc cc` starts for every file of a build, and seldom asks.
     import subprocess
@@ -140,16 +140,16 @@ def _ask(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[i
         source = Path(scratch, f"empty{suffix}")
         source.touch()
         while True:
-            accepted = [flag for flag in flags if flag not in refused]
-            words = [*spelled_for(compiler, [*compiler, "-S", "-emit-llvm", *words_of(accepted)])]
+            accepted_flags = [flag for flag in flags if flag not in refused]
+            words = [*spelled_for(compiler, [*compiler, "-S", "-emit-llvm", *words_of(accepted_flags)])]
             words += [str(source), "-o", str(Path(scratch, "empty.ll"))]
             try:
-                done = run_limited(words, timeout=60, memory_limit=None, folder=scratch, most_output=0)
+                result = run_limited(words, timeout=60, memory_limit=None, folder=scratch, most_output=0)
             except (OSError, subprocess.TimeoutExpired):  # the compilation itself will say so
                 return 1, refused
-            if not (blamed := blamed_flags(done.words, accepted)):
-                return done.code, refused
-            refused += blamed
+            if not (culprits := blamed_flags(result.words, accepted_flags)):
+                return result.code, refused
+            refused += culprits
 
 
 def blamed_flags(words: str, flags: Sequence[Flag]) -> list[Flag]:
@@ -157,20 +157,20 @@ def blamed_flags(words: str, flags: Sequence[Flag]) -> list[Flag]:
 
     A flag for another processor is an error to clang 19, and to older ones a warning that it has no effect.
     """
-    blamed: list[Flag] = []
+    culprits: list[Flag] = []
     for line in _ERROR.findall(words):
         for quoted in re.findall(r"""['"]([^'"]+)['"]""", line)[:2]:
-            if named := [flag for flag in flags if not TARGET.match(flag[0]) and _is_called(flag, quoted)]:
-                blamed += named
+            if matches := [flag for flag in flags if not TARGET.match(flag[0]) and _is_called(flag, quoted)]:
+                culprits += matches
                 break
-    return [*dict.fromkeys(blamed)]
+    return [*dict.fromkeys(culprits)]
 
 
 def _is_called(flag: Flag, quoted: str) -> bool:
-    """Whether a compiler's ``-mfpu=``, ``neon`` or ``-fvisibility neon`` is ``-mfpu=neon`` and its like."""
+    """Whether what a compiler quotes (``-mfpu=``, ``neon``, ``-mfpu neon``) means a flag (``-mfpu=neon``)."""
     words = [word.replace("_", "-") for word in flag]  # zig spells processors with _
     quoted = quoted.replace("_", "-")
     if quoted.endswith("="):
         return words[0].lstrip("-").startswith(quoted.lstrip("-"))
-    named = {*words, " ".join(words), words[0].replace("=", " "), words[0].removeprefix("-x")}
-    return quoted in named or words[-1].endswith(f"={quoted}")
+    names = {*words, " ".join(words), words[0].replace("=", " "), words[0].removeprefix("-x")}
+    return quoted in names or words[-1].endswith(f"={quoted}")

@@ -28,8 +28,8 @@ added=" -(fsanitize|fprofile-instrument|coverage-|pg |finstrument|fxray|split-dw
 
 def driver(clang: Path, maker: str, flags: str = "") -> str:
     """The beginning of such a script; what follows runs for one source. ``flags`` come after those of the build."""
-    asked = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=True)
-    resources = shlex.quote(asked.stdout.strip())
+    result = subprocess.run([clang, "-print-resource-dir"], capture_output=True, text=True, check=True)
+    resources = shlex.quote(result.stdout.strip())
     return _DRIVER.format(maker=maker, clang=shlex.quote(str(clang)), resources=resources, flags=flags)
 
 

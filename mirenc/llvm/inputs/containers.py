@@ -87,45 +87,45 @@ class _Window:
     start: int
     size: int
 
-    def read(self, at: int, size: int) -> bytes:
-        self.part(at, size)
+    def read(self, offset: int, size: int) -> bytes:
+        self.part(offset, size)
         if size > _LARGEST_TABLE:
             raise _DamagedError(f"a table takes {size} bytes, more than {_LARGEST_TABLE}")
-        self.stream.seek(self.start + at)
+        self.stream.seek(self.start + offset)
         data = self.stream.read(size)
         if len(data) != size:
             raise _DamagedError("the file was cut off")
         return data
 
-    def unpack(self, form: str, at: int) -> tuple[Any, ...]:
-        return struct.unpack(form, self.read(at, struct.calcsize(form)))
+    def unpack(self, form: str, offset: int) -> tuple[Any, ...]:
+        return struct.unpack(form, self.read(offset, struct.calcsize(form)))
 
-    def part(self, at: int, size: int) -> "_Window":
-        if at < 0 or size < 0 or at + size > self.size:
+    def part(self, offset: int, size: int) -> "_Window":
+        if offset < 0 or size < 0 or offset + size > self.size:
             raise _DamagedError(_OUTSIDE)
-        return _Window(self.stream, self.path, self.start + at, size)
+        return _Window(self.stream, self.path, self.start + offset, size)
 
 
-def kind_of_container(head: bytes) -> str:
+def kind_of_container(magic: bytes) -> str:
     """What a file is by its first `HEAD` bytes, in words for the user; "" for what no bitcode is looked for in."""
-    if head.startswith((_ARCHIVE, THIN)):
+    if magic.startswith((_ARCHIVE, THIN)):
         return "a static library"
-    if head.startswith(_UNIVERSAL):
-        return "a universal binary" if 0 < int.from_bytes(head[4:8]) <= _MOST_SLICES else ""
-    if head.startswith(b"\x7fELF"):
+    if magic.startswith(_UNIVERSAL):
+        return "a universal binary" if 0 < int.from_bytes(magic[4:8]) <= _MOST_SLICES else ""
+    if magic.startswith(b"\x7fELF"):
         return "an ELF object or program"
-    if head[:4] in _MACH_O:
+    if magic[:4] in _MACH_O:
         return "a Mach-O object or program"
-    if head.startswith(b"\0asm\1\0\0\0"):
+    if magic.startswith(b"\0asm\1\0\0\0"):
         return "a WebAssembly module"
-    if head.startswith(b"MZ"):
+    if magic.startswith(b"MZ"):
         return "a Windows program"
-    return "a COFF object" if head.startswith((*_COFF, _BIG_COFF)) else ""
+    return "a COFF object" if magic.startswith((*_COFF, _BIG_COFF)) else ""
 
 
-def stands_for_many(head: bytes) -> bool:
+def stands_for_many(magic: bytes) -> bool:
     """Whether a container is of the kinds that hold others."""
-    return head.startswith((_ARCHIVE, THIN)) or (head.startswith(_UNIVERSAL) and kind_of_container(head) != "")
+    return magic.startswith((_ARCHIVE, THIN)) or (magic.startswith(_UNIVERSAL) and kind_of_container(magic) != "")
 
 
 def part_name(path: str, part: Part) -> str:
@@ -138,7 +138,7 @@ def split_name(name: str) -> tuple[str, str] | None:
     if not name.endswith(")") or "\0" in name or os.path.lexists(name):
         return None
     places = (match.start() for match in re.finditer(r"\(", name))
-    return next(((name[:at], name[at + 1 : -1]) for at in places if os.path.isfile(name[:at])), None)
+    return next(((name[:place], name[place + 1 : -1]) for place in places if os.path.isfile(name[:place])), None)
 
 
 def find_parts(stream: IO[bytes], path: str) -> tuple[list[Part], int]:
@@ -151,15 +151,15 @@ def find_parts(stream: IO[bytes], path: str) -> tuple[list[Part], int]:
     parts: list[Part] = []
     labels: set[str] = set()
     numbers: Counter[str] = Counter()
-    without = total = 0
+    empty_count = total = 0
     for count, part in enumerate(_parts(container, "", 0)):
         total += part.size if part is not None and part.path == path else 0
         if total > container.size or count == _MOST_MODULES:  # each byte is of one module
-            why = "its modules overlap" if total > container.size else f"more than {_MOST_MODULES} modules"
-            parts.append(Part("", path, 0, 0, f"is damaged: {why}. Build it again"))
+            problem = "its modules overlap" if total > container.size else f"more than {_MOST_MODULES} modules"
+            parts.append(Part("", path, 0, 0, f"is damaged: {problem}. Build it again"))
             break
         if part is None:
-            without += 1
+            empty_count += 1
             continue
         label = part.label
         while label in labels:
@@ -167,42 +167,42 @@ def find_parts(stream: IO[bytes], path: str) -> tuple[list[Part], int]:
             label = f"{part.label}:{numbers[part.label] + 1}"
         labels.add(label)
         parts.append(replace(part, label=label))
-    return parts, without
+    return parts, empty_count
 
 
 def _parts(file: _Window, label: str, depth: int) -> Iterator[Part | None]:
     """The modules in a part of a file; None for an object, or anything else, without one."""
     kind = ""
     try:
-        head = file.read(0, min(HEAD, file.size))
-        kind = kind_of_container(head)
-        if head.startswith(BITCODE_MAGIC):
+        magic = file.read(0, min(HEAD, file.size))
+        kind = kind_of_container(magic)
+        if magic.startswith(BITCODE_MAGIC):
             yield Part(label, file.path, file.start, file.size)
         elif not kind or depth > _DEEPEST:
             yield None
-        elif head.startswith(THIN) and (depth or not file.path):  # whoever wrote it chose the paths that it names
+        elif magic.startswith(THIN) and (depth or not file.path):  # whoever wrote it chose the paths that it names
             yield Part(label, file.path, 0, 0, _THIN_INSIDE)
-        elif stands_for_many(head):
-            members = _slices(file) if head.startswith(_UNIVERSAL) else _members(file, head.startswith(THIN))
-            for name, member in _counted(members):
-                inner = f"{label}:{name}" if label else name
+        elif stands_for_many(magic):
+            members = _slices(file) if magic.startswith(_UNIVERSAL) else _members(file, magic.startswith(THIN))
+            for name, member in _limit(members):
+                inner_label = f"{label}:{name}" if label else name
                 if isinstance(member, str):
-                    yield Part(inner, file.path, 0, 0, member)
+                    yield Part(inner_label, file.path, 0, 0, member)
                 else:
-                    yield from _parts(member, inner, depth + 1)
+                    yield from _parts(member, inner_label, depth + 1)
         else:
-            modules = _modules(file, head)
+            modules = _modules(file, magic)
             for number, module in enumerate(modules, 1):
-                inner = f"{label}:{number}" if label else str(number)
-                yield Part(label if len(modules) == 1 else inner, module.path, module.start, module.size)
+                inner_label = f"{label}:{number}" if label else str(number)
+                yield Part(label if len(modules) == 1 else inner_label, module.path, module.start, module.size)
             if not modules:
                 yield None
     except (_DamagedError, struct.error) as error:
-        why = error if isinstance(error, _DamagedError) else _OUTSIDE
-        yield Part(label, file.path, 0, 0, f"is {kind}, and damaged: {why}. Build it again")
+        reason = error if isinstance(error, _DamagedError) else _OUTSIDE
+        yield Part(label, file.path, 0, 0, f"is {kind}, and damaged: {reason}. Build it again")
 
 
-def _counted(items: Iterable[_Item]) -> Iterator[_Item]:
+def _limit(items: Iterable[_Item]) -> Iterator[_Item]:
     for number, item in enumerate(items):
         if number >= _MOST:
             raise _DamagedError(f"its tables have more than {_MOST} entries")
@@ -211,15 +211,15 @@ def _counted(items: Iterable[_Item]) -> Iterator[_Item]:
 
 def _members(file: _Window, thin: bool) -> Iterator[tuple[str, _Window | str]]:
     """Name of each member of an archive, and the member, or why it cannot be read."""
-    names, at, archives = b"", len(_ARCHIVE), set()
-    while at + 1 < file.size:  # some writers end with a line break too many
-        head = file.read(at, 60)
-        raw, digits = head[:16].rstrip(b" "), head[48:58].strip()
-        if not digits.isdigit() or head[58:] != b"`\n":
-            raise _DamagedError(f"no member's header begins at byte {at}")
-        start, size = at + 60, int(digits)
+    names, offset, archives = b"", len(_ARCHIVE), set()
+    while offset + 1 < file.size:  # some writers end with a line break too many
+        header = file.read(offset, 60)
+        raw, digits = header[:16].rstrip(b" "), header[48:58].strip()
+        if not digits.isdigit() or header[58:] != b"`\n":
+            raise _DamagedError(f"no member's header begins at byte {offset}")
+        start, size = offset + 60, int(digits)
         is_table = raw in (b"/", b"//") or raw.startswith(_INDEXES)
-        at = start if thin and not is_table else start + size + size % 2
+        offset = start if thin and not is_table else start + size + size % 2
         if raw == b"//":
             names = file.read(start, size)
         if is_table:
@@ -234,17 +234,17 @@ def _members(file: _Window, thin: bool) -> Iterator[tuple[str, _Window | str]]:
             name = re.split(rb"/?[\n\0]", names[place : place + _LONGEST_NAME], maxsplit=1)[0]
         if name.startswith(_INDEXES):
             continue
-        shown = os.fsdecode(name)
+        label = os.fsdecode(name)
         if not thin:
-            yield shown, file.part(start, size)
+            yield label, file.part(start, size)
             continue
-        path = os.path.join(os.path.dirname(file.path), shown)
+        path = os.path.join(os.path.dirname(file.path), label)
         if path not in archives:  # members of an archive in a thin one: it is read once
             archives.add(path)
-            yield from _opened(shown, path)
+            yield from _open_member(label, path)
 
 
-def _opened(name: str, path: str) -> Iterator[tuple[str, _Window | str]]:
+def _open_member(name: str, path: str) -> Iterator[tuple[str, _Window | str]]:
     """A member of a thin archive, which is a file of its own."""
     try:
         if not os.path.isfile(path):  # a pipe would never end
@@ -260,41 +260,39 @@ def _slices(file: _Window) -> Iterator[tuple[str, _Window | str]]:
     _, count = file.unpack(">II", 0)
     form = ">IIQQII" if file.read(3, 1) == b"\xbf" else ">IIIII"
     for number in range(count):
-        cpu, _, at, size, *_ = file.unpack(form, 8 + number * struct.calcsize(form))
-        yield _CPUS.get(cpu, f"cpu{cpu}"), file.part(at, size)
+        cpu, _, start, size, *_ = file.unpack(form, 8 + number * struct.calcsize(form))
+        yield _CPUS.get(cpu, f"cpu{cpu}"), file.part(start, size)
 
 
-def _modules(file: _Window, head: bytes) -> list[_Window]:
+def _modules(file: _Window, magic: bytes) -> list[_Window]:
     """The modules in an object's sections of bitcode, in the order of `_SECTIONS`."""
-    if head.startswith(b"\x7fELF"):
+    if magic.startswith(b"\x7fELF"):
         sections = _elf(file)
-    elif head[:4] in _MACH_O:
-        sections = _mach_o(file, *_MACH_O[head[:4]])
-    elif head.startswith(b"\0asm"):
-        sections = _wasm(file)
+    elif magic[:4] in _MACH_O:
+        sections = _mach_o(file, *_MACH_O[magic[:4]])
     else:
-        sections = _coff(file, head)
-    spans = [(_SECTIONS.index(name), file.part(at, size)) for name, at, size in _counted(sections) if name in _SECTIONS]
+        sections = _wasm(file) if magic.startswith(b"\0asm") else _coff(file, magic)
+    spans = [(_SECTIONS.index(name), file.part(pos, size)) for name, pos, size in _limit(sections) if name in _SECTIONS]
     spans.sort(key=itemgetter(0))
-    return list(islice(chain.from_iterable(_split(section) for _, section in spans), _MOST_MODULES))
+    return list(islice(chain.from_iterable(_split_modules(section) for _, section in spans), _MOST_MODULES))
 
 
-def _split(section: _Window) -> Iterator[_Window]:
+def _split_modules(section: _Window) -> Iterator[_Window]:
     """The modules in a section, of which `ld -r` leaves several, one behind the other."""
-    at = 0
-    while at < section.size:
-        ahead = section.read(at, min(_PAGE, section.size - at))
-        if not ahead.startswith(BITCODE_MAGIC):
-            blanks = len(ahead) - len(ahead.lstrip(b"\0"))
-            if blanks in (0, len(ahead)):
+    position = 0
+    while position < section.size:
+        page = section.read(position, min(_PAGE, section.size - position))
+        if not page.startswith(BITCODE_MAGIC):
+            blanks = len(page) - len(page.lstrip(b"\0"))
+            if blanks in (0, len(page)):
                 return
-            at += blanks  # between sections that were joined
+            position += blanks  # between sections that were joined
             continue
-        end = at + 4
-        if ahead.startswith(BITCODE_MAGIC[1]):
-            offset, size = section.unpack("<II", at + 8)
-            end = at + offset + size
-            if end <= at:
+        end = position + 4
+        if page.startswith(BITCODE_MAGIC[1]):
+            offset, size = section.unpack("<II", position + 8)
+            end = position + offset + size
+            if end <= position:
                 raise _DamagedError("a bitcode wrapper has no bitcode in it")
         else:
             for _ in range(_MOST_BLOCKS):
@@ -305,8 +303,8 @@ def _split(section: _Window) -> Iterator[_Window]:
                     break
                 end += 8 + 4 * words
         end = min(end, section.size)  # of a module that was cut off, LLVM says so
-        yield section.part(at, end - at)
-        at = end
+        yield section.part(position, end - position)
+        position = end
 
 
 _Sections = Iterator[tuple[bytes, int, int]]  # name, offset and size
@@ -316,55 +314,55 @@ def _elf(file: _Window) -> _Sections:
     headers, names = elf_headers(file.read)
     for header in headers:
         if header.kind != _NO_BITS:
-            yield _text(names, header.name), header.offset, header.size
+            yield _section_name(names, header.name), header.offset, header.size
 
 
-def _text(data: bytes, start: int) -> bytes:
-    """The bytes up to a NUL, as many as a name in `_SECTIONS` can have."""
+def _section_name(data: bytes, start: int) -> bytes:
+    """The name of a section, up to a NUL, or as many bytes as a name in `_SECTIONS` can have."""
     return data[start : start + 32].partition(b"\0")[0]
 
 
 def _mach_o(file: _Window, order: str, bits: int) -> _Sections:
     count, size = file.unpack(order + "II", 16)
-    commands, at = file.read(28 if bits == 32 else 32, size), 0
+    commands, pos = file.read(28 if bits == 32 else 32, size), 0
     segment, header, form = (1, 56, "16s16sIII") if bits == 32 else (0x19, 72, "16s16sQQI")
     entry = 68 if bits == 32 else 80
     for _ in range(count):
-        command, length = struct.unpack_from(order + "II", commands, at)
+        command, length = struct.unpack_from(order + "II", commands, pos)
         if command == segment:
-            (sections,) = struct.unpack_from(order + "I", commands, at + header - 8)
+            (sections,) = struct.unpack_from(order + "I", commands, pos + header - 8)
             for number in range(sections):
-                name, owner, _, size, offset = struct.unpack_from(order + form, commands, at + header + entry * number)
-                yield _text(owner, 0) + b"," + _text(name, 0), offset, size
+                name, owner, _, size, offset = struct.unpack_from(order + form, commands, pos + header + entry * number)
+                yield _section_name(owner, 0) + b"," + _section_name(name, 0), offset, size
         if length < 8:
             raise _DamagedError(f"a load command takes {length} bytes, less than 8")
-        at += length
+        pos += length
 
 
-def _coff(file: _Window, head: bytes) -> _Sections:
-    if head.startswith(_BIG_COFF):
-        at, symbol = 56, 20
+def _coff(file: _Window, magic: bytes) -> _Sections:
+    if magic.startswith(_BIG_COFF):
+        table, symbol_size = 56, 20
         count, symbols, symbol_count = file.unpack("<III", 44)
     else:
-        place, symbol = 0, 18
-        if head.startswith(b"MZ"):
-            place = file.unpack("<I", 60)[0] + 4
-            if file.read(place - 4, 4) != b"PE\0\0":
+        header, symbol_size = 0, 18
+        if magic.startswith(b"MZ"):
+            header = file.unpack("<I", 60)[0] + 4
+            if file.read(header - 4, 4) != b"PE\0\0":
                 return  # a program of DOS
-        count, _, symbols, symbol_count, optional, _ = file.unpack("<HIIIHH", place + 2)
-        at = place + 20 + optional
+        count, _, symbols, symbol_count, optional_size, _ = file.unpack("<HIIIHH", header + 2)
+        table = header + 20 + optional_size
     for number in range(count):
-        name, _, _, size, offset = file.unpack("<8sIIII", at + 40 * number)
+        name, _, _, size, offset = file.unpack("<8sIIII", table + 40 * number)
         if name[:1] == b"/" and (digits := name[1:].rstrip(b"\0")).isdigit():
-            start = symbols + symbol * symbol_count + int(digits)
+            start = symbols + symbol_size * symbol_count + int(digits)
             name = file.read(start, max(0, min(32, file.size - start)))
-        yield _text(name, 0), offset, size
+        yield _section_name(name, 0), offset, size
 
 
 def _wasm(file: _Window) -> _Sections:
-    at = 8
-    while at < file.size:
-        kind, start, size = file.read(at, 1), *_number(file, at + 1)
+    position = 8
+    while position < file.size:
+        kind, start, size = file.read(position, 1), *_number(file, position + 1)
         name = b""
         if kind == b"\0":
             first, length = _number(file, start)
@@ -372,15 +370,15 @@ def _wasm(file: _Window) -> _Sections:
             yield name, first + length, size - (first + length - start)
         else:
             yield name, start, size
-        at = start + size
+        position = start + size
 
 
-def _number(file: _Window, at: int) -> tuple[int, int]:
-    """Where the bytes behind a number begin (LEB128, of 32 bits), and the number."""
+def _number(file: _Window, position: int) -> tuple[int, int]:
+    """Offset of the byte behind a number (LEB128, of 32 bits), and the number."""
     value = 0
     for place in range(5):
-        (byte,) = file.read(at + place, 1)
+        (byte,) = file.read(position + place, 1)
         value |= (byte & 127) << 7 * place
         if byte < 128:
-            return at + place + 1, value
+            return position + place + 1, value
     raise _DamagedError("a number takes more than 32 bits")

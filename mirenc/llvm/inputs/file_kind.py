@@ -10,6 +10,7 @@ import io
 import lzma
 import os
 import shlex
+import struct
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -39,11 +40,13 @@ IR_SUFFIXES = (".ll", ".bc")
 COMPRESSIONS = (".gz", ".xz", ".zst")
 # Suffix of the harness that `mirenc measure` takes beside a source; it is no code of the program.
 DRIVER = ".driver.c"
-_NAMED = 8  # modules of a container that an error names
+_SHOWN = 8  # modules of a container that an error names
 _HEAD = 4096  # bytes in which a NUL says that this is no text
 _PART = 1 << 20  # bytes read at once
 _ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
 _MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
+# Numbers of the blocks: who wrote a module, the module, the same of the second, names of both; 25 has symbols.
+_TWO_MODULES = bytes([13, 8, 13, 8, 23])
 _FOREIGN_MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF document",
@@ -115,16 +118,16 @@ def folder_error(name: str) -> IRFileError:
 
 def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
     """The bytes of a file, at most ``limit`` of them; errors call it ``name``. IRFileError: larger, or unreadable."""
-    with _opened(path) as stream:
+    with _open(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
-            whose = "" if os.fspath(path) == name else "its IR has "
-            raise _size_error(name, f"{whose}{_size_text(size)}, the limit is {_size_text(limit)}")
+            subject = "" if os.fspath(path) == name else "its IR has "
+            raise _size_error(name, f"{subject}{_size_text(size)}, the limit is {_size_text(limit)}")
         return _read_limited(stream.read, limit, name)
 
 
 @contextmanager
-def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def _open(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file open for reading; IRFileError where the system refuses it."""
     name = os.fspath(path)
     if not name:
@@ -147,7 +150,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 def check_file(path: str | os.PathLike[str]) -> None:
     """Raise IRFileError for a path that cannot be read, before another program is given it."""
-    with _opened(path):
+    with _open(path):
         pass
 
 
@@ -165,9 +168,8 @@ def _decompress(name: str, data: bytes, limit: int) -> bytes:
     except IRFileError:
         raise
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise IRFileError(
-            f"{name}: the compressed file is damaged ({error}). Compress it again", errno=errno.EIO
-        ) from None
+        problem = f"{name}: the compressed file is damaged ({error}). Compress it again"
+        raise IRFileError(problem, errno=errno.EIO) from None
 
 
 def _zstd(name: str, data: bytes, limit: int) -> bytes:
@@ -175,21 +177,21 @@ def _zstd(name: str, data: bytes, limit: int) -> bytes:
     with needs("zstd", f"{name}: is zstd-compressed, which needs the zstandard package"):
         import zstandard
     # By hand, because zstandard's stream reader takes a truncated frame for the end and stops after the first frame.
-    out, at, frame = bytearray(), 0, None
+    output, position, frame = bytearray(), 0, None
     try:
-        while at < len(data) and len(out) <= limit:
+        while position < len(data) and len(output) <= limit:
             frame = frame or zstandard.ZstdDecompressor().decompressobj()
-            part = data[at : at + _ZSTD_PART]
-            out += frame.decompress(part)
-            at += len(part)
+            part = data[position : position + _ZSTD_PART]
+            output += frame.decompress(part)
+            position += len(part)
             if frame.eof:
-                at -= len(frame.unused_data)
+                position -= len(frame.unused_data)
                 frame = None
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from None
-    if frame is not None and len(out) <= limit:
+    if frame is not None and len(output) <= limit:
         raise EOFError("ended before the end of its last frame")
-    return bytes(out)
+    return bytes(output)
 
 
 def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:
@@ -202,10 +204,10 @@ def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
         name = "<stdin>"
         data = _read_limited(sys.stdin.buffer.read, max_bytes, name)
     else:
-        place, label = split_name(name) or (name, None)
-        with _opened(place) as stream:
-            if label is not None or (not is_ir_name(Path(name)) and kind_of_container(_head(stream))):
-                return read_part(name, _only_part(name, place, label, stream), max_bytes)
+        container, label = split_name(name) or (name, None)
+        with _open(container) as stream:
+            if label is not None or (not is_ir_name(Path(name)) and kind_of_container(_magic(stream))):
+                return read_part(name, _only_part(name, container, label, stream), max_bytes)
         data = read_limited(name, name, max_bytes)
     data = _decompress(name, data, max_bytes)
     ir = bitcode_in(name, data.removeprefix(_MARK))
@@ -224,26 +226,38 @@ def read_part(name: str, part: Part, max_bytes: int) -> InputBytes:
 
 def bytes_of(part: Part) -> bytes:
     """The bitcode of a module in a container, which is a file."""
-    with _opened(part.path) as stream:
+    with _open(part.path) as stream:
         stream.seek(part.start)
-        return stream.read(part.size)
+        return _main_module(stream.read(part.size))
 
 
 def bitcode_in(name: str, data: bytes) -> bytes:
     """The bytes of IR, or the only module of an object in memory. IRFileError: it has none, or several."""
     if not kind_of_container(data[:HEAD]):
-        return data
+        return _main_module(data)
     part = _only_part(name, "", None, io.BytesIO(data))
     if part.problem:
         raise IRFileError(f"{name}: {part.problem}", errno=errno.EINVAL)
-    return data[part.start : part.start + part.size]
+    return _main_module(data[part.start : part.start + part.size])
+
+
+def _main_module(data: bytes) -> bytes:
+    """Bitcode without the second module of ``-fsplit-lto-unit``: tables, and copies of functions of the first."""
+    numbers, parts, end = b"", [data[:4]], 4
+    while data.startswith(BITCODE_MAGIC[0]) and end + 8 <= len(data) and len(numbers) <= len(_TWO_MODULES):
+        start, (block, words) = end, struct.unpack_from("<II", data, end)
+        end += 8 + 4 * words
+        if (number := block >> 2 & 255) in _TWO_MODULES:
+            numbers += bytes([number])
+            parts.append(data[start:end])
+    return b"".join(parts[place] for place in (0, 1, 2, -1)) if numbers == _TWO_MODULES else data
 
 
 def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Part:
     """The module of a container that a label names, or without one the only module in it."""
-    kind = kind_of_container(_head(stream))
-    every, _ = find_parts(stream, path)
-    parts = [part for part in every if label in (None, part.label)]
+    kind = kind_of_container(_magic(stream))
+    all_parts, _ = find_parts(stream, path)
+    parts = [part for part in all_parts if label in (None, part.label)]
     if len(parts) == 1:
         return parts[0]
     if label is None and not parts:
@@ -251,15 +265,15 @@ def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Pa
         if os.path.isfile(f"{name}.bc"):
             advice = f"Give {name}.bc, which is its IR"
         raise IRFileError(f"{name}: is {kind} without LLVM bitcode in it. {advice}", errno=errno.EINVAL)
-    known = ", ".join(part.label for part in every[:_NAMED]) + (" ..." if len(every) > _NAMED else "")
+    labels = ", ".join(part.label for part in all_parts[:_SHOWN]) + (" ..." if len(all_parts) > _SHOWN else "")
     if label is not None:
-        raise IRFileError(f"{name}: {path} has no such module. It has {known or 'none'}", errno=errno.ENOENT)
-    example = part_name(path or "FILE", every[0])
-    problem = f"{name}: is {kind} with {len(every)} modules, and one is expected"
-    raise IRFileError(f"{problem}. Name one, as in {shlex.quote(example)}; available: {known}", errno=errno.EINVAL)
+        raise IRFileError(f"{name}: {path} has no such module. It has {labels or 'none'}", errno=errno.ENOENT)
+    example = part_name(path or "FILE", all_parts[0])
+    problem = f"{name}: is {kind} with {len(all_parts)} modules, and one is expected"
+    raise IRFileError(f"{problem}. Name one, as in {shlex.quote(example)}; available: {labels}", errno=errno.EINVAL)
 
 
-def _head(stream: IO[bytes]) -> bytes:
+def _magic(stream: IO[bytes]) -> bytes:
     stream.seek(0)
     return stream.read(HEAD)
 
@@ -271,17 +285,17 @@ def holds_several(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         with open(name, "rb") as stream:
-            head = _head(stream)
-            return stands_for_many(head) or (bool(kind_of_container(head)) and len(find_parts(stream, name)[0]) > 1)
+            magic = _magic(stream)
+            return stands_for_many(magic) or (bool(kind_of_container(magic)) and len(find_parts(stream, name)[0]) > 1)
     except OSError:  # reading it says so
         return False
 
 
 def file_parts(path: str | os.PathLike[str]) -> tuple[list[Part], int]:
     """The modules in an archive, object or library, and the number of objects in it without one. Raises IRFileError."""
-    with _opened(path) as stream:
-        head = _head(stream)
-        if kind_of_container(head) or head.startswith(BITCODE_MAGIC):
+    with _open(path) as stream:
+        magic = _magic(stream)
+        if kind_of_container(magic) or magic.startswith(BITCODE_MAGIC):
             return find_parts(stream, os.fspath(path))
     return [], 0
 
@@ -299,11 +313,11 @@ def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
     if not data.strip():
         raise IRFileError(f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it", errno=errno.ENODATA)
     refuse_pointer(name, data, partial(IRFileError, errno=errno.EINVAL))
-    foreign = [title for magic, title in _FOREIGN_MAGIC.items() if data.startswith(magic)]
+    titles = [title for magic, title in _FOREIGN_MAGIC.items() if data.startswith(magic)]
     # LLVM takes a NUL byte for the end of the text, and would leave out what follows.
     null = data.find(b"\0")
-    if foreign or 0 <= null < _HEAD:
-        noun = f"{foreign[0]}, not LLVM IR" if foreign else "binary but neither bitcode nor text IR"
+    if titles or 0 <= null < _HEAD:
+        noun = f"{titles[0]}, not LLVM IR" if titles else "binary but neither bitcode nor text IR"
         raise IRFileError(f"{name}: is {noun}. Compile the source with `clang -S -emit-llvm`", errno=errno.EINVAL)
     if null >= 0:
         problem = f"byte {null} of its text is a NUL, so the file is damaged"

@@ -44,15 +44,15 @@ _INTEGER = {"float": "i32", "double": "i64"}
 
 def as_llvm5(body: str) -> str:
     """Rewrite a function definition, ``define`` line to closing brace."""
-    function = _Function([_word(line) for line in body.split("\n")])
+    function = _Function([_respell(line) for line in body.split("\n")])
     for rule in (_byte_offsets, _copies, _narrow_sums, _sign_extensions, _counters, _remainders):
         rule(function)
-        function = _Function(function.edited())
+        function = _Function(function.apply_edits())
     return "\n".join(function.lines)
 
 
-def _word(line: str) -> str:
-    """A line after the rules that need to see one instruction only."""
+def _respell(line: str) -> str:
+    """A line after the rules that look at a single instruction."""
     if " = " not in line:
         return line
     line = _POISON.sub("undef", line) if '"' not in line else line
@@ -69,7 +69,7 @@ def _subtraction(negation: re.Match[str]) -> str:
 
 
 class _Function:
-    """Lines of a function, and which of them define and use each local name; edits take effect in `edited`."""
+    """Lines of a function, and which of them define and use each local name; edits take effect in `apply_edits`."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -83,18 +83,18 @@ class _Function:
             for name in _LOCAL.findall(result[2] if result else line):
                 self.users[name].append(number)
 
-    def edited(self) -> list[str]:
+    def apply_edits(self) -> list[str]:
         """The lines with the edits, which may replace one line by several."""
         return [part for number, line in enumerate(self.lines) for part in self._edits.get(number, [line])]
 
-    def right(self, name: str) -> str:
+    def definition(self, name: str) -> str:
         """The instruction that defines a name, without the name; "" for an argument."""
         number = self.defined_at.get(name)
         return "" if number is None else self.lines[number].partition(" = ")[2]
 
     def matches(self, pattern: re.Pattern[str]) -> Iterator[tuple[str, int, re.Match[str]]]:
         """Result, line number and match of each instruction that has a result and matches as a whole."""
-        matches = ((name, number, pattern.fullmatch(self.right(name))) for name, number in self.defined_at.items())
+        matches = ((name, number, pattern.fullmatch(self.definition(name))) for name, number in self.defined_at.items())
         return ((name, number, match) for name, number, match in matches if match)
 
     def put(self, number: int, *lines: str) -> None:
@@ -104,34 +104,34 @@ class _Function:
 
 def _byte_offsets(function: _Function) -> None:
     """Offsets in bytes become indices of an array's elements, or of values of the pointee's type."""
-    scaled: dict[str, set[int]] = defaultdict(set)
+    scaled_users: dict[str, set[int]] = defaultdict(set)
     for name, number, address in function.matches(_BYTES):
         base, offset = address.groups()
         if (kind := _pointee(function, name)) not in _SIZES:
             continue
-        element = _ELEMENT.fullmatch(function.right(base))
-        counted = f"{name} = getelementptr inbounds {kind}, ptr {base}, i64"
+        element = _ELEMENT.fullmatch(function.definition(base))
+        prefix = f"{name} = getelementptr inbounds {kind}, ptr {base}, i64"
         if offset.lstrip("-").isdigit():
-            inner = _descend(element[1], element[3].count(","), int(offset), kind) if element else None
-            if element and inner is not None:
-                indices = f"{element[3]}{inner}"
+            inner_indices = _descend(element[1], element[3].count(","), int(offset), kind) if element else None
+            if element and inner_indices is not None:
+                indices = f"{element[3]}{inner_indices}"
                 function.put(number, f"{name} = getelementptr inbounds {element[1]}, ptr {element[2]}{indices}")
             elif int(offset) % _SIZES[kind] == 0:
-                function.put(number, f"{counted} {int(offset) // _SIZES[kind]}")
+                function.put(number, f"{prefix} {int(offset) // _SIZES[kind]}")
             continue
-        scale = _SCALED.fullmatch(function.right(offset))
+        scale = _SCALED.fullmatch(function.definition(offset))
         bits = _SIZES[kind].bit_length() - 1
         if scale and scale[1] == "shl" and scale[4] == str(bits):
-            function.put(number, f"{counted} {scale[3]}")
+            function.put(number, f"{prefix} {scale[3]}")
         elif scale and scale[1] == "ashr" and scale[4] == str(32 - bits):
-            scaled[offset].add(number)
-            function.put(number, f"{counted} {_new(offset)}")
-    for offset, users in scaled.items():
-        scale = _SCALED.fullmatch(function.right(offset))
+            scaled_users[offset].add(number)
+            function.put(number, f"{prefix} {_new(offset)}")
+    for offset, users in scaled_users.items():
+        scale = _SCALED.fullmatch(function.definition(offset))
         assert scale is not None
         lines = [f"{_new(offset)} = ashr exact i64 {scale[3]}, 32"]
         if users != set(function.users[offset]):
-            lines.append(f"{offset} = {function.right(offset)}")
+            lines.append(f"{offset} = {function.definition(offset)}")
         function.put(function.defined_at[offset], *lines)
 
 
@@ -168,34 +168,34 @@ def _copies(function: _Function) -> None:
         stores = [_STORE.fullmatch(function.lines[user]) for user in function.users[name]]
         if not stores or not all(store and store[2] == name for store in stores):
             continue
-        kind, at = _INTEGER[load[1]], _new(name)
-        function.put(number, f"{at} = bitcast ptr {load[2]} to ptr", f"{name} = load {kind}, ptr {at}{load[3]}")
+        kind, src = _INTEGER[load[1]], _new(name)
+        function.put(number, f"{src} = bitcast ptr {load[2]} to ptr", f"{name} = load {kind}, ptr {src}{load[3]}")
         for copy, (user, store) in enumerate(zip(function.users[name], stores, strict=True)):
             assert store is not None
-            to = f"{at}.{copy}"
-            function.put(user, f"{to} = bitcast ptr {store[3]} to ptr", f"store {kind} {name}, ptr {to}{store[4]}")
+            dst = f"{src}.{copy}"
+            function.put(user, f"{dst} = bitcast ptr {store[3]} to ptr", f"store {kind} {name}, ptr {dst}{store[4]}")
 
 
 def _narrow_sums(function: _Function) -> None:
     """The sum of an i64's low half and a constant is computed as an i64, then truncated."""
     for name, number, total in function.matches(_SUM):
-        trunc = _TRUNC.fullmatch(function.right(total[1]))
+        trunc = _TRUNC.fullmatch(function.definition(total[1]))
         if trunc is None or function.users[total[1]] != [number]:
             continue
         function.put(function.defined_at[total[1]])
-        wide = _new(name)
-        function.put(number, f"{wide} = add i64 {trunc[1]}, {total[2]}", f"{name} = trunc i64 {wide} to i32")
+        wide_sum = _new(name)
+        function.put(number, f"{wide_sum} = add i64 {trunc[1]}, {total[2]}", f"{name} = trunc i64 {wide_sum} to i32")
         for user in function.users[name]:
             # A cast is the second operand of a comparison with what is none.
             test = _COMPARISON.fullmatch(function.lines[user])
-            if test and test[3] == name and function.right(test[4]) and " to " not in function.right(test[4]):
+            if test and test[3] == name and function.definition(test[4]) and " to " not in function.definition(test[4]):
                 function.put(user, f"{test[1]} = icmp {_SWAPPED.get(test[2], test[2])} i32 {test[4]}, {name}")
 
 
 def _sign_extensions(function: _Function) -> None:
     """The sign extension of an i64's low half is written as two shifts."""
     for name, number, sext in function.matches(_SEXT):
-        if trunc := _TRUNC.fullmatch(function.right(sext[1])):
+        if trunc := _TRUNC.fullmatch(function.definition(sext[1])):
             function.put(number, f"{_new(name)} = shl i64 {trunc[1]}, 32", f"{name} = ashr exact i64 {_new(name)}, 32")
             if function.users[sext[1]] == [number]:
                 function.put(function.defined_at[sext[1]])
@@ -205,7 +205,7 @@ def _counters(function: _Function) -> None:
     """The counter of an unrolled loop counts down to zero; the loop's own step has no `nuw`."""
     for name, number, step in function.matches(_STEP):
         flags, kind, counter, amount = step.groups()
-        if (start := _PHI.fullmatch(function.right(counter))) is None:
+        if (start := _PHI.fullmatch(function.definition(counter))) is None:
             continue
         if flags == "nuw nsw " and amount != "1":
             function.put(number, f"{name} = add nsw {kind} {counter}, {amount}")
@@ -215,21 +215,21 @@ def _counters(function: _Function) -> None:
         if test and test[2] == name and zero and start[1].count("[") == 2 and function.users[counter] == [number]:
             function.put(number, f"{name} = add {kind} {counter}, -{amount}")
             function.put(tests[0], f"{test[1]} = icmp eq {kind} {name}, 0")
-            start_at = start[1].replace("[ 0, ", f"[ {test[3]}, ")
-            function.put(function.defined_at[counter], f"{counter} = phi {kind} {start_at}")
+            start_values = start[1].replace("[ 0, ", f"[ {test[3]}, ")
+            function.put(function.defined_at[counter], f"{counter} = phi {kind} {start_values}")
 
 
 def _remainders(function: _Function) -> None:
     """The iterations of a loop unrolled k times are n less the remainder, not n with its low bits masked."""
-    masks = {(masked[1], int(masked[2])): name for name, _, masked in function.matches(_MASK)}
+    masks = {(match[1], int(match[2])): name for name, _, match in function.matches(_MASK)}
     for (count, mask), name in masks.items():
         step = mask & -mask  # k; the mask itself is a power of two less k
-        rest = masks.get((count, step - 1))
-        above = mask % 2**64 + step
-        if step > 1 and rest and above & (above - 1) == 0:
-            function.put(function.defined_at[name], f"{name} = sub nsw i64 {count}, {rest}")
+        remainder = masks.get((count, step - 1))
+        next_power = mask % 2**64 + step
+        if step > 1 and remainder and next_power & (next_power - 1) == 0:
+            function.put(function.defined_at[name], f"{name} = sub nsw i64 {count}, {remainder}")
 
 
 def _new(name: str) -> str:
-    """A local name that LLVM does not give."""
+    """A local name made of another one, such as LLVM never gives."""
     return f"%mirenc.{name[1:].strip(chr(34))}"

@@ -11,7 +11,7 @@ _VERIFYING_CLANG = 14
 
 
 def _commands(*, as_text: bool) -> list[tuple[str, list[str]]]:
-    """Name and command of each LLVM to ask, newest first; where text is wanted opt, which keeps the target, first."""
+    """Name and command of each LLVM to try, newest first; for text, opts come before clangs, as they keep targets."""
     # clang's driver turns LLVM's verifier off; without the driver it is on, from 14. A module that is not valid would
     # become another program: the reader of bitcode repairs it in silence. opt verifies in every version.
     emit = "-emit-llvm" if as_text else "-emit-llvm-bc"
@@ -35,11 +35,11 @@ def lower_by_other_llvm(
             continue
         command = [name, *arguments]
         try:
-            done = run_limited(command, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory_limit, data=ir)
+            result = run_limited(command, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory_limit, data=ir)
         except subprocess.TimeoutExpired:
             return None
         except OSError:
             continue
-        if done.code == 0 and done.output:
-            return done.output, name
+        if result.code == 0 and result.output:
+            return result.output, name
     return None

@@ -28,7 +28,7 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 _HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
 _SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
 _MOST_HEADER_FOLDERS = 150
-_AGAIN = 10  # seconds by which an object that was compiled again is newer than its IR; edits and copies take less
+_DELAY = 10  # seconds by which an object that was compiled again is newer than its IR; edits and copies take less
 _warn = partial(warnings.warn, category=LeftOutWarning, stacklevel=3)
 
 
@@ -69,9 +69,9 @@ def archive_inputs(path: Path, report: Report | None = None, options: ReadOption
     Without ``report`` a warning counts the members without bitcode.
     """
     report = report or _warn
-    parts, without = file_parts(path)
-    if parts and without:
-        report(_left_out(f"{path}: {without} of its members", without))
+    parts, empty_count = file_parts(path)
+    if parts and empty_count:
+        report(_no_bitcode(f"{path}: {empty_count} of its members", empty_count))
     return [part_input(path, part) for part in parts]
 
 
@@ -81,7 +81,7 @@ def part_input(path: Path, part: Part) -> Input:
     return Input(name, name, part=part)
 
 
-def _left_out(subject: str, count: int) -> str:
+def _no_bitcode(subject: str, count: int) -> str:
     has, is_ = ("has", "is") if count == 1 else ("have", "are")
     return f"{subject} {has} no LLVM bitcode and {is_} left out. To get bitcode in objects, compile with clang {FLAGS}"
 
@@ -94,25 +94,25 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     """
     sources = sorted(walk_sources(folder, _SUFFIXES))
     ir = current_ir(find_inputs(folder), report or _warn)
-    objects, without = object_inputs(folder, ir)
-    if without and report is not None:
-        report(_left_out(f"{folder}: {without} of its objects", without))
+    objects, empty_count = object_inputs(folder, ir)
+    if empty_count and report is not None:
+        report(_no_bitcode(f"{folder}: {empty_count} of its objects", empty_count))
     # Damaged objects alone hide no sources, as nobody knows whether bitcode was in them.
     if ir or any(file.part and not file.part.problem for file in objects):
         files = sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name))
         if sources and report is not None:
-            used, left_out = (
+            ir_text, source_text = (
                 f"{n} {kind} file{'s' * (n != 1)}" for n, kind in ((len(files), "IR"), (len(sources), "source"))
             )
-            report(f"{folder}: reading {used}, skipping {left_out}. To read these instead, name them")
+            report(f"{folder}: reading {ir_text}, skipping {source_text}. To read these instead, name them")
         return files
     if (folder / COMMANDS).is_file():
         return command_inputs(folder / COMMANDS, report, options)
     files, root = [path_input(path) for path in sources], folder.resolve()
     # `__FILE__` would say where the folder lies on this machine.
-    place = f"-fmacro-prefix-map={root}/="
+    remap = f"-fmacro-prefix-map={root}/="
     languages = {file.language for file in files}
-    flags = {language: (*header_flags(header_folders(root, language), language), place) for language in languages}
+    flags = {language: (*header_flags(header_folders(root, language), language), remap) for language in languages}
     return [replace(file, flags=flags[file.language], folder=str(root)) for file in files] or objects
 
 
@@ -121,42 +121,42 @@ def current_ir(ir: Sequence[Path], report: Report = lambda line: None) -> list[P
 
     ``report`` is told of these.
     """
-    newer = {path: _newer(path) for path in ir if path.name.endswith((".o.bc", ".obj.bc"))}
-    some = any(seconds is not None for seconds in newer.values())
-    left_over = {path: "" for path, seconds in newer.items() if (some if seconds is None else seconds > _AGAIN)}
-    if left_over:
-        why = "their objects are gone, or were compiled again without it. To read them all the same, name them"
-        report(f"IR of `mirenc cc` is left out ({len(left_over)} files, such as {next(iter(left_over))}): {why}")
-    return [path for path in ir if path not in left_over]
+    delays = {path: _object_delay(path) for path in ir if path.name.endswith((".o.bc", ".obj.bc"))}
+    has_objects = any(seconds is not None for seconds in delays.values())
+    stale = {path: "" for path, seconds in delays.items() if (has_objects if seconds is None else seconds > _DELAY)}
+    if stale:
+        reason = "their objects are gone, or were compiled again without it. To read them all the same, name them"
+        report(f"IR of `mirenc cc` is left out ({len(stale)} files, such as {next(iter(stale))}): {reason}")
+    return [path for path in ir if path not in stale]
 
 
-def _newer(ir: Path) -> float | None:
+def _object_delay(ir: Path) -> float | None:
     """Seconds by which the object of an ``x.o.bc`` is newer: ``x.o``, else libtool's ``x.lo``; None: it is gone."""
     object_file = ir.with_suffix("")
     # Of what was compiled and linked at once: the program, which is ``prog`` of ``prog-x.o.bc``.
     programs = [ir.with_name(object_file.name[: dash.start()]) for dash in re.finditer("(?<=.)-", object_file.name)]
     # Links are not followed: they may lead out of the folder.
-    there = (
-        one for one in (object_file, object_file.with_suffix(".lo"), *programs) if one.is_symlink() or one.is_file()
+    objects = (
+        path for path in (object_file, object_file.with_suffix(".lo"), *programs) if path.is_symlink() or path.is_file()
     )
-    return next((one.lstat().st_mtime - ir.lstat().st_mtime for one in there), None)
+    return next((path.lstat().st_mtime - ir.lstat().st_mtime for path in objects), None)
 
 
 def object_inputs(
-    folder: Path, ir: Iterable[Path], wanted: Callable[[Path], bool] = Path.is_file
+    folder: Path, ir: Iterable[Path], is_wanted: Callable[[Path], bool] = Path.is_file
 ) -> tuple[list[Input], int]:
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
     Taken once: an object and its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), ``x.o`` and libtool's ``.libs/x.o``, and an
-    object and its copy in an archive. Only files that are ``wanted`` are opened.
+    object and its copy in an archive. Only files that ``is_wanted`` accepts are opened.
     """
-    plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
-    with_ir = {path.with_suffix("") for path in plain}  # x of x.bc, x.o of x.o.bc
-    with_ir |= {path.parent / ".libs" / path.name for path in with_ir}
-    candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
+    uncompressed = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
+    ir_stems = {path.with_suffix("") for path in uncompressed}  # x of x.bc, x.o of x.o.bc
+    ir_stems |= {path.parent / ".libs" / path.name for path in ir_stems}
+    candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and is_wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     modules: list[tuple[Path, Part]] = []
-    without = 0
+    empty_count = 0
     inputs: list[Input] = []
     for path in sorted(files.values()):
         try:
@@ -165,17 +165,17 @@ def object_inputs(
             inputs += [path_input(path)] * (error.errno == errno.EACCES)
             continue
         modules += [(path, part) for part in parts]
-        without += empty and with_ir.isdisjoint((path, path.with_suffix("")))
-    with_ir |= {path.parent / ".libs" / path.name for path, _ in modules}
-    loose = defaultdict[tuple[str, int], list[Part]](list)
+        empty_count += empty and ir_stems.isdisjoint((path, path.with_suffix("")))
+    ir_stems |= {path.parent / ".libs" / path.name for path, _ in modules}
+    single_parts = defaultdict[tuple[str, int], list[Part]](list)
     for path, part in modules:
-        loose[path.name, part.size] += [] if part.label else [part]
+        single_parts[path.name, part.size] += [] if part.label else [part]
     for path, part in modules:
-        twins = loose[part.label.rpartition("/")[2], part.size] if part.label and not part.problem else ()
-        copied = any(bytes_of(part) == bytes_of(twin) for twin in twins)
-        if not copied and (part.label or with_ir.isdisjoint((path, path.with_suffix("")))):
+        twins = single_parts[part.label.rpartition("/")[2], part.size] if part.label and not part.problem else ()
+        is_copy = any(bytes_of(part) == bytes_of(twin) for twin in twins)
+        if not is_copy and (part.label or ir_stems.isdisjoint((path, path.with_suffix("")))):
             inputs.append(part_input(path, part))
-    return inputs, without
+    return inputs, empty_count
 
 
 def command_inputs(path: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:

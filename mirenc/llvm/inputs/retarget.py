@@ -19,7 +19,7 @@ _IMAGE = re.compile(r'target\("spirv\.[^"]*"[^()]*\)')
 _BODY = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _CAST = re.compile(rf"^  (%{NAME}) = addrspacecast (?:ptr|<[^>]*>) (.+) to (?:ptr|<[^>]*>)\n", re.MULTILINE)
 _LOCAL = re.compile(rf"%{NAME}")
-_DECLARED = re.compile(rf"^declare [^@\n]*@({NAME})\(.*\n", re.MULTILINE)
+_DECLARATION = re.compile(rf"^declare [^@\n]*@({NAME})\(.*\n", re.MULTILINE)
 # OpenCL 1.2 for a target without address spaces names them in words; for spir by number.
 _MANGLED_SPACE = re.compile(r"(?<=U)3AS([1-4])")
 _SPACE_WORDS = {"1": "8CLglobal", "2": "10CLconstant", "3": "7CLlocal", "4": "9CLgeneric"}
@@ -56,12 +56,12 @@ def bring(module: IRModule, dialect: Dialect) -> IRModule:
     if not dialect.triple:
         return module
     check_kernels(module)
-    text = _rewritten(module.text)
+    text = _rewrite(module.text)
     foreign = _FOREIGN.search(text)
     if foreign:
-        used = f"it uses {'assembly text' if foreign[1].startswith('asm') else foreign[1][1:]} of its target"
+        reason = f"it uses {'assembly text' if foreign[1].startswith('asm') else foreign[1][1:]} of its target"
         advice = "Give the kernel's OpenCL source, or IR that does not use this"
-        raise ForeignIRError(f"{module.name}: {used}, which cannot be written in {dialect.title}. {advice}")
+        raise ForeignIRError(f"{module.name}: {reason}, which cannot be written in {dialect.title}. {advice}")
     if text == module.text:
         return module
     for key, value in (("triple", dialect.triple), ("datalayout", dialect.data_layout)):
@@ -75,7 +75,7 @@ def bring(module: IRModule, dialect: Dialect) -> IRModule:
     return read_canonical(canonical, name=module.name, demangle=worker.demangle)
 
 
-def _rewritten(text: str) -> str:
+def _rewrite(text: str) -> str:
     text = _SPACE.sub(lambda match: match[1] or "", text)
     text = _CONVENTION.sub(lambda m: m[1] or ("spir_kernel" if m[0].endswith("kernel") else ""), text)
     text = _OVERLOAD.sub(lambda match: _POINTER_SUFFIX.sub(r"\1p0", match[0]), text)
@@ -88,16 +88,16 @@ def _rewritten(text: str) -> str:
         from mirenc.llvm.inputs.llvm5_text import as_llvm5  # here: it compiles patterns, and few modules need it
 
         text = _BODY.sub(lambda match: as_llvm5(match[0]), text)
-    return _declared_once(text)
+    return _merge_declarations(text)
 
 
 def _fold_constant_casts(text: str) -> str:
-    """``addrspacecast (ptr @x to ptr)`` is ``@x``."""
+    """Text with ``@x`` in place of ``addrspacecast (ptr @x to ptr)``."""
     mark = "addrspacecast ("
     while (first := text.find(mark)) >= 0:
         end = balanced(text, first + len(mark) - 1)
-        inner = text[first + len(mark) : end - 1]
-        text = text[:first] + inner.removeprefix("ptr ").removesuffix(" to ptr") + text[end:]
+        operand = text[first + len(mark) : end - 1]
+        text = text[:first] + operand.removeprefix("ptr ").removesuffix(" to ptr") + text[end:]
     return text
 
 
@@ -116,41 +116,41 @@ def _without_casts(body: str) -> str:
 
 def _opencl_builtins(text: str) -> str:
     """Work-item queries, barriers and libdevice's functions by OpenCL's names."""
-    needed: dict[str, str] = {}
+    declarations: dict[str, str] = {}
 
     def query(name: str, result: str, argument: str) -> str:
         # OpenCL's size_t has 64 bits here; a special register or a 32-bit target's size_t has 32.
-        needed[name] = f"declare i64 @{name}(i32)"
-        wide = f"%mirenc.{result[1:].strip(chr(34))}"
-        return f"  {wide} = call i64 @{name}(i32 {argument})\n  {result} = trunc i64 {wide} to i32"
+        declarations[name] = f"declare i64 @{name}(i32)"
+        wide_name = f"%mirenc.{result[1:].strip(chr(34))}"
+        return f"  {wide_name} = call i64 @{name}(i32 {argument})\n  {result} = trunc i64 {wide_name} to i32"
 
     def register(match: re.Match[str]) -> str:
         kind, axis = match[2] or match[4], match[3] or match[5]
-        return query(_mangled(_QUERY[kind]), match[1], _AXIS[axis]) if kind in _QUERY else match[0]
+        return query(_mangle(_QUERY[kind]), match[1], _AXIS[axis]) if kind in _QUERY else match[0]
 
-    text = _PLAIN_QUERY.sub(lambda match: _mangled(match[0]), text)
+    text = _PLAIN_QUERY.sub(lambda match: _mangle(match[0]), text)
     text = _SPECIAL_REGISTER.sub(register, text)
     text = _NARROW_QUERY.sub(lambda match: query(match[2], match[1], match[3]), text)
     text, barriers = _BARRIER.subn("  call void @_Z7barrierj(i32 1)", text)
     if barriers:
-        needed["_Z7barrierj"] = "declare void @_Z7barrierj(i32)"
-    for line in needed.values():
+        declarations["_Z7barrierj"] = "declare void @_Z7barrierj(i32)"
+    for line in declarations.values():
         text = re.sub(rf"^declare i32 {re.escape(line.split()[2].split('(')[0])}\(.*\n", "", text, flags=re.MULTILINE)
-    return text + "".join(line + "\n" for line in needed.values())
+    return text + "".join(line + "\n" for line in declarations.values())
 
 
-def _mangled(name: str) -> str:
+def _mangle(name: str) -> str:
     """Itanium name of an OpenCL builtin that takes one number."""
     return f"_Z{len(name)}{name}j"
 
 
-def _declared_once(text: str) -> str:
-    """Overloads that differed by address space alone are one function now."""
-    seen: set[str] = set()
+def _merge_declarations(text: str) -> str:
+    """Text without repeated declarations: overloads that differed by address space alone are one function now."""
+    declared_names: set[str] = set()
 
-    def first(match: re.Match[str]) -> str:
-        again = match[1] in seen
-        seen.add(match[1])
-        return "" if again else match[0]
+    def keep_first(match: re.Match[str]) -> str:
+        is_repeated = match[1] in declared_names
+        declared_names.add(match[1])
+        return "" if is_repeated else match[0]
 
-    return _DECLARED.sub(first, text)
+    return _DECLARATION.sub(keep_first, text)

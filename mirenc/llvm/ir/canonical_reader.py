@@ -66,14 +66,14 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
         reading.run(text.split("\n"))
         # An intrinsic that nothing calls is left over from LLVM's upgrade of old IR (llvm.dbg.*, llvm.lifetime.*.i64):
         # it depends on the clang that wrote the file, not on the program.
-        called = {form.callee[1:] for form in reading.forms}
+        called_names = {form.callee[1:] for form in reading.forms}
         reading.headers = [
-            header for header in reading.headers if not header.name.startswith("llvm.") or header.name in called
+            header for header in reading.headers if not header.name.startswith("llvm.") or header.name in called_names
         ]
         arrays = _gather(reading, symbols, constants, types)
-        head = name, source_name, text, reading.headers, reading.type_lines, reading.global_lines
-        used = list(symbols), list(constants), list(types)
-        return IRModule(*head, reading.forms, *used, display, arrays, annotated)
+        fields = name, source_name, text, reading.headers, reading.type_lines, reading.global_lines
+        tables = list(symbols), list(constants), list(types)
+        return IRModule(*fields, reading.forms, *tables, display, arrays, annotated)
 
 
 class _Reading:
@@ -100,8 +100,8 @@ class _Reading:
             if line.startswith("define "):
                 number = self._function(lines, number)
             elif line.startswith("declare "):
-                at, block = len(self.inst_form), len(self.block_start)
-                self.headers.append(FunctionHeader(*parse_header(line)[0], True, at, at, block, block, number - 1))
+                row, block = len(self.inst_form), len(self.block_start)
+                self.headers.append(FunctionHeader(*parse_header(line)[0], True, row, row, block, block, number - 1))
             elif line.startswith("%"):
                 self.type_lines.append(line)
             elif line.startswith("@"):
@@ -110,24 +110,24 @@ class _Reading:
     def _function(self, lines: list[str], number: int) -> int:
         """Read the function whose ``define`` line is ``lines[number - 1]``; returns the number of the line after it."""
         first, first_block = len(self.inst_form), len(self.block_start)
-        head, printed_names = parse_header(lines[number - 1])
+        header_fields, argument_names = parse_header(lines[number - 1])
         end = lines.index("}", number)
         body = lines[number:end]
         is_instruction = [line.startswith("  ") for line in body]
-        values: dict[str, int] = {printed: _ARGUMENT + index for index, printed in enumerate(printed_names)}
+        values: dict[str, int] = {name: _ARGUMENT + index for index, name in enumerate(argument_names)}
         if is_instruction[0]:
             self.block_start.append(first)  # an entry block without a printed label
-        others = [at for at, is_one in enumerate(is_instruction) if not is_one]
-        for before, at in enumerate(others):
-            line = body[at]
+        label_rows = [row for row, flag in enumerate(is_instruction) if not flag]
+        for label_count, row in enumerate(label_rows):
+            line = body[row]
             if line and line[0] != ";":
                 values[label_name(line)] = _BLOCK + len(self.block_start)
-                self.block_start.append(first + at - before)
+                self.block_start.append(first + row - label_count)
         self.inst_line += itertools.compress(range(number, end), is_instruction)
         names = self._instructions(list(itertools.compress(body, is_instruction)), values)
         self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
-        place = first, len(self.inst_form), first_block, len(self.block_start), number - 1
-        self.headers.append(FunctionHeader(*head, False, *place))
+        ranges = first, len(self.inst_form), first_block, len(self.block_start), number - 1
+        self.headers.append(FunctionHeader(*header_fields, False, *ranges))
         return end + 1
 
     def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:
@@ -135,15 +135,15 @@ class _Reading:
         templates, names = split_all(lines)
         by_template = self.by_template
         inst_form = self.inst_form
-        at = 0
+        position = 0
         # This loop runs once per instruction.
         for index, template in enumerate(templates, len(inst_form)):
             row, slots, has_result, form = by_template.get(template) or self._add(template)
             if row < 0:
-                row, slots, has_result, form = self._resolve(template, form, names[at : at + slots])
+                row, slots, has_result, form = self._resolve(template, form, names[position : position + slots])
             if has_result:
-                values[names[at]] = index
-            at += slots
+                values[names[position]] = index
+            position += slots
             inst_form.append(row)
         return names
 
@@ -174,7 +174,7 @@ def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, st
     forms = reading.forms
     functions = {"@" + header.name: header.signature for header in reading.headers}
     # Operands and callees of every form, flat.
-    rows_of: list[tuple[int, int, int, int]] = []  # kind, slot, reference, type
+    operand_rows: list[tuple[int, int, int, int]] = []  # kind, slot, reference, type
     callees: list[int] = []
     for form in forms:
         for operand in form.operands:
@@ -186,10 +186,10 @@ def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, st
                 kind_of, ref_of = OperandKind.CONSTANT, constants[operand.type, operand.text]
             elif operand.kind in ("metadata", "asm"):
                 kind_of, slot = OperandKind[operand.kind.upper()], -1
-            rows_of.append((kind_of, slot, ref_of, types[operand.type]))
-        direct = form.callee and functions.get(form.callee) == form.signature
-        callees.append(symbols[form.callee] if direct else -1)
-    op_kind, op_slot, op_ref, op_type = np.array(rows_of, np.int64).reshape(-1, 4).T
+            operand_rows.append((kind_of, slot, ref_of, types[operand.type]))
+        is_direct = form.callee and functions.get(form.callee) == form.signature
+        callees.append(symbols[form.callee] if is_direct else -1)
+    op_kind, op_slot, op_ref, op_type = np.array(operand_rows, np.int64).reshape(-1, 4).T
     op_count = np.array([len(form.operands) for form in forms], dtype=np.int64)
     succ_count = np.array([len(form.successors) for form in forms], dtype=np.int64)
     succ_slot = np.array([slot for form in forms for slot in form.successors], np.int64)
@@ -199,17 +199,17 @@ def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, st
     slot_count = np.array([form.slots for form in forms], dtype=np.int64)[form_of]
     slot_start = starts(slot_count)[:-1]
 
-    per_inst = op_count[form_of]
+    operand_counts = op_count[form_of]
     op_bounds = starts(op_count)
     rows, operand_start = spread(op_bounds[form_of], op_bounds[form_of + 1])  # (P,), (I + 1,)
     kind = op_kind[rows]
     ref = op_ref[rows]
-    local = op_slot[rows] >= 0
-    code = codes[(np.repeat(slot_start, per_inst) + op_slot[rows])[local]]
+    is_local = op_slot[rows] >= 0
+    code = codes[(np.repeat(slot_start, operand_counts) + op_slot[rows])[is_local]]
     if code.size and code.min() < 0:
         raise IRParseError("a local name has no definition in the canonical text (a bug of mirenc)")
-    ref[local] = code & (_ARGUMENT - 1)
-    kind[local] = _LOCAL_KINDS[code >> _NUMBER_BITS]
+    ref[is_local] = code & (_ARGUMENT - 1)
+    kind[is_local] = _LOCAL_KINDS[code >> _NUMBER_BITS]
 
     block_start = np.array([*reading.block_start, len(form_of)], dtype=np.int64)  # (B + 1,)
     # Only the last instruction of a block has successors.
@@ -231,5 +231,5 @@ def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, st
         "successor": successor,
         "callee": np.array(callees, dtype=np.int64)[form_of],
     }
-    small = {name: column.astype(np.int32) for name, column in columns.items()}
-    return ModuleArrays(operand_kind=kind.astype(np.int8), **small)
+    int32_columns = {name: column.astype(np.int32) for name, column in columns.items()}
+    return ModuleArrays(operand_kind=kind.astype(np.int8), **int32_columns)

@@ -23,11 +23,11 @@ _DROPPED_CONSTANT = "constexprs are no longer supported"  # an older LLVM comput
 _MOST_REPAIRS = 200
 _LEAST_SECONDS = 0.1  # an attempt that begins late fails as one that takes too long
 
-_Canonical = Callable[..., str]  # of `ParsingWorker.canonicalise`
+_Canonicalise = Callable[..., str]  # of `ParsingWorker.canonicalise`
 
 
 def canonical_text(
-    loaded: InputBytes, worker: ParsingWorker, *, most_text: int, timeout: float | None
+    source: InputBytes, worker: ParsingWorker, *, most_text: int, timeout: float | None
 ) -> tuple[str, bool]:
     """Canonical text of some IR, and whether it was repaired or read by another LLVM, which a warning says.
 
@@ -37,116 +37,116 @@ def canonical_text(
     """
     limit, start = timeout or DEFAULT_TIMEOUT, math.nan
 
-    def left() -> float:
+    def remaining() -> float:
         nonlocal start
         if math.isnan(start):  # the first attempt
             start = time.monotonic()
             return limit
         return max(limit - (time.monotonic() - start), _LEAST_SECONDS)
 
-    def canonical(data: bytes, *, incomplete: bool = False) -> str:
-        return worker.canonicalise(data, incomplete=incomplete, most_text=most_text, timeout=left())
+    def canonicalise(data: bytes, *, incomplete: bool = False) -> str:
+        return worker.canonicalise(data, incomplete=incomplete, most_text=most_text, timeout=remaining())
 
-    def other(*, as_text: bool = False) -> tuple[bytes, str] | None:
-        return lower_by_other_llvm(loaded.data, as_text=as_text, timeout=left(), memory_limit=worker.memory_limit)
+    def lower(*, as_text: bool = False) -> tuple[bytes, str] | None:
+        return lower_by_other_llvm(source.data, as_text=as_text, timeout=remaining(), memory_limit=worker.memory_limit)
 
-    if loaded.kind != "bitcode":
-        return _from_text(loaded.name, loaded.data, canonical, other)
-    coroutine = _COROUTINE_END in loaded.data
+    if source.kind != "bitcode":
+        return _from_text(source.name, source.data, canonicalise, lower)
+    has_coroutine = _COROUTINE_END in source.data
     try:
-        return canonical(loaded.data), False
+        return canonicalise(source.data), False
     except IRResourceError as error:  # LLVM 22 ends its process on the `llvm.coro.end` of LLVM 16 and older
-        if not (coroutine and error.crashed):
+        if not (has_coroutine and error.crashed):
             raise
-        lowered = other(as_text=True)
+        lowered = lower(as_text=True)
         if lowered is None:
             raise IRParseError(f"LLVM cannot read it: {old_text.OLD_COROUTINE}") from None
     except IRParseError as refusal:
-        changed = CHANGED_INTRINSIC.search(refusal.diagnostic) or old_text.newer_producer(refusal)
-        lowered = other(as_text=True) if coroutine or changed else None
+        cause = CHANGED_INTRINSIC.search(refusal.diagnostic) or old_text.newer_producer(refusal)
+        lowered = lower(as_text=True) if has_coroutine or cause else None
         if lowered is None:
             refusal.args = (f"{refusal.args[0]}. {old_text.explain_bitcode(refusal)}",)
             raise
     text, program = lowered
     target = ", for this machine's target" if "clang" in program else ""
-    _LOGGER.warning("mirenc: warning: %s: bitcode of another LLVM version, read by %s%s", loaded.name, program, target)
-    return _from_text(loaded.name, text, canonical, lambda: None)[0], True
+    _LOGGER.warning("mirenc: warning: %s: bitcode of another LLVM version, read by %s%s", source.name, program, target)
+    return _from_text(source.name, text, canonicalise, lambda: None)[0], True
 
 
 def _from_text(
-    name: str, data: bytes, canonical: _Canonical, other: Callable[[], tuple[bytes, str] | None]
+    name: str, data: bytes, canonicalise: _Canonicalise, lower: Callable[[], tuple[bytes, str] | None]
 ) -> tuple[str, bool]:
     """Canonical text of a text: as it is, then with what `old_text` and `repair_text` mend, then by another LLVM."""
     if _COROUTINE_END in data:
-        data = _encoded(old_text.modernise_coroutine_end(_decoded(data)))
+        data = _encode(old_text.modernise_coroutine_end(_decode(data)))
     try:
-        return canonical(data), False
+        return canonicalise(data), False
     except IRParseError as error:
         refusal = error
     except IRResourceError as error:  # LLVM may end its process on a node of debug information
-        bare = without_debug_information(_decoded(data))
-        if not error.crashed or _encoded(bare) == data:
+        stripped_text = without_debug_information(_decode(data))
+        if not error.crashed or _encode(stripped_text) == data:
             raise
-        read = canonical(_encoded(bare))
+        result = canonicalise(_encode(stripped_text))
         _LOGGER.warning("mirenc: warning: %s: its debug information, on which LLVM crashed, is left out", name)
-        return read, True
-    fixed = text = _decoded(data)
+        return result, True
+    new_text = text = _decode(data)
     if _DROPPED_CONSTANT not in refusal.diagnostic:
-        fixed = older_literals(old_text.modernise(text))
-        if fixed != text:
+        new_text = older_literals(old_text.modernise(text))
+        if new_text != text:
             try:
-                return canonical(_encoded(fixed)), False
+                return canonicalise(_encode(new_text)), False
             except IRParseError as error:
                 refusal = error
-        if (repaired := _repaired(name, fixed, refusal, canonical)) is not None:
-            return repaired, True
+        if (repaired_text := _repair_and_read(name, new_text, refusal, canonicalise)) is not None:
+            return repaired_text, True
     if re.search("^define ", text, re.MULTILINE) and not old_text.is_broken(refusal):
-        if (lowered := other()) is not None:
+        if (lowered := lower()) is not None:
             bitcode, program = lowered
             with contextlib.suppress(IRParseError):  # the first error says more: it has a place
-                upgraded = _with_target(canonical(bitcode), text, canonical)
+                upgraded = _with_target(canonicalise(bitcode), text, canonicalise)
                 _LOGGER.warning("mirenc: warning: %s: text of another LLVM version, read by %s", name, program)
                 return upgraded, True
     elif (source := command_for(name)) is not None:
         language, command = source
         raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
-    refusal.args = (f"{refusal.args[0]}. {old_text.explain(fixed, refusal)}",)
+    refusal.args = (f"{refusal.args[0]}. {old_text.explain(new_text, refusal)}",)
     raise refusal from None
 
 
-def _repaired(name: str, text: str, refusal: IRParseError, canonical: _Canonical) -> str | None:
+def _repair_and_read(name: str, text: str, refusal: IRParseError, canonicalise: _Canonicalise) -> str | None:
     """Canonical text of a text that LLVM refused, after some repairs, which are logged; None: none of them helps."""
     repairs: dict[str, None] = {}
     incomplete = False
     for _ in range(_MOST_REPAIRS):
-        repaired = repair(text, refusal)
-        if repaired is None or (repaired.text == text and repaired.incomplete <= incomplete):
+        outcome = repair(text, refusal)
+        if outcome is None or (outcome.text == text and outcome.incomplete <= incomplete):
             return None
-        text, incomplete = repaired.text, incomplete or repaired.incomplete
-        repairs[repaired.what] = None
+        text, incomplete = outcome.text, incomplete or outcome.incomplete
+        repairs[outcome.description] = None
         try:
-            read = canonical(_encoded(text), incomplete=incomplete)
+            result = canonicalise(_encode(text), incomplete=incomplete)
         except IRParseError as error:
             refusal = error
         else:
             for note in repairs:
                 _LOGGER.warning("mirenc: warning: %s: %s", name, note)
-            return read
+            return result
     return None
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _encoded(text: str) -> bytes:
+def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _with_target(upgraded: str, text: str, canonical: _Canonical) -> str:
+def _with_target(upgraded: str, text: str, canonicalise: _Canonicalise) -> str:
     """Canonical text from a clang, which replaced the target, with the target that ``text`` names."""
     target = "".join(f"target {key} = {value}\n" for key, value in _TARGET.findall(text))
-    header = "".join(f"target {key} = {value}\n" for key, value in _TARGET.findall(canonical(target.encode())))
-    bare = _TARGET.sub("", upgraded)
-    place = bare.index("\n", bare.index("source_filename = ")) + 1
-    return bare[:place] + header + bare[place:]
+    header = "".join(f"target {key} = {value}\n" for key, value in _TARGET.findall(canonicalise(target.encode())))
+    body = _TARGET.sub("", upgraded)
+    place = body.index("\n", body.index("source_filename = ")) + 1
+    return body[:place] + header + body[place:]

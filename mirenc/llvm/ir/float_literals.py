@@ -21,7 +21,7 @@ def older_literals(text: str) -> str:
     """Text with each literal as LLVM 22 writes it, which is the same number; those of ppc_fp128 stay."""
     kind = ""
 
-    def older(token: re.Match[str]) -> str:
+    def respell(token: re.Match[str]) -> str:
         nonlocal kind
         kind = token["type"] or kind
         if token["literal"] is None or kind not in _FORMATS:
@@ -35,9 +35,9 @@ def older_literals(text: str) -> str:
         else:
             magnitude = _magnitude(token["number"] or token[0][1:], exponent, mantissa)
             bits = magnitude | (token[0].startswith("-") << width)
-        return _written(kind, bits, width)
+        return _spell(kind, bits, width)
 
-    return _TOKEN.sub(older, text)
+    return _TOKEN.sub(respell, text)
 
 
 def _magnitude(word: str, exponent: int, mantissa: int) -> int:
@@ -63,15 +63,15 @@ def _magnitude(word: str, exponent: int, mantissa: int) -> int:
     return min(round(value * Fraction(2) ** (mantissa - place)) + (place + bias - 1 << mantissa), top) if value else 0
 
 
-def _written(kind: str, bits: int, width: int) -> str:
+def _spell(kind: str, bits: int, width: int) -> str:
     """Bits as LLVM 22 writes them: a float in those of a double, an fp128 with its low half first."""
     if kind == "float":
         (number,) = struct.unpack("f", struct.pack("I", bits))
         nan = bits >> 31 << 63 | 0x7FF << 52 | (bits & 0x7FFFFF) << 29
         return f"0x{nan if math.isnan(number) else struct.unpack('Q', struct.pack('d', number))[0]:016X}"
     if kind == "x86_fp80":
-        top, rest = bits >> 63, bits & (1 << 63) - 1
-        return f"0xK{top:04X}{rest | (top & 0x7FFF != 0) << 63:016X}"
+        top, low_bits = bits >> 63, bits & (1 << 63) - 1
+        return f"0xK{top:04X}{low_bits | (top & 0x7FFF != 0) << 63:016X}"
     if kind == "fp128":
         return f"0xL{bits & (1 << 64) - 1:016X}{bits >> 64:016X}"
     mark = {"half": "H", "bfloat": "R"}.get(kind, "")

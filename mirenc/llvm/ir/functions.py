@@ -11,12 +11,12 @@ from mirenc.llvm.ir.module import FunctionHeader, IRModule
 from mirenc.llvm.ir.symbols import unescaped
 
 # What clang writes for kernels alone: the calling convention, or metadata with the OpenCL types of arguments.
-_MARKED = re.compile(
+_KERNEL_MARK = re.compile(
     rf"^define (?:[^@\n]*?\b(?:spir|amdgpu|ptx)_kernel\b[^@\n]*@({NAME})|[^@\n]*@({NAME})\(.*!kernel_arg_)",
     re.MULTILINE,
 )
 # Before LLVM 4, modules list their OpenCL kernels.
-_LISTED = re.compile(r"^!opencl\.kernels = !\{([^}]*)\}", re.MULTILINE)
+_KERNEL_LIST = re.compile(r"^!opencl\.kernels = !\{([^}]*)\}", re.MULTILINE)
 # Functions that return the number of the work item or thread; only declared ones: a simulator on a CPU defines them.
 _WORK_ITEM = re.compile(
     r"(?:_Z\d+)?get_(?:(?:global|local|group)_(?:linear_)?id|(?:global|local|enqueued_local)_size|num_groups|work_dim"
@@ -27,8 +27,8 @@ _WORK_ITEM = re.compile(
 # Strings and names, which are no attributes.
 _NAMES = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
 
-_MERGED = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # the linker keeps one copy, as of C++ templates
-_LINKAGE = "|".join((*_MERGED, "available_externally", "private", "internal"))
+_MERGED_LINKAGES = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # the linker keeps one copy, as of C++ templates
+_LINKAGE = "|".join((*_MERGED_LINKAGES, "available_externally", "private", "internal"))
 _DEFINITION = re.compile(rf"^define (?:({_LINKAGE}) )?[^\n]*?@({NAME})\(", re.MULTILINE)
 
 
@@ -39,30 +39,30 @@ def kernels_of(module: IRModule) -> list[str]:
     is marked, as after a runtime lowered the module for a CPU, kernels are the functions without a result that nothing
     in the module calls and that get the number of their work item, directly or through what they call.
     """
-    marked = {match[1] or match[2] for match in _MARKED.finditer(module.text)}
-    listed = _LISTED.search(module.text)
-    for node in re.findall(r"!\d+", listed[1]) if listed else []:
+    names = {match[1] or match[2] for match in _KERNEL_MARK.finditer(module.text)}
+    kernel_list = _KERNEL_LIST.search(module.text)
+    for node in re.findall(r"!\d+", kernel_list[1]) if kernel_list else []:
         entry = re.search(rf"^{node} = !\{{ptr @({NAME})", module.text, re.MULTILINE)
-        marked |= {entry[1]} if entry else set()
-    defined = [header for header in module.headers if not header.is_declaration]
-    kernels = [header.name for header in defined if header.name in marked] or _unmarked_kernels(module, defined)
+        names |= {entry[1]} if entry else set()
+    bodies = [header for header in module.headers if not header.is_declaration]
+    kernels = [header.name for header in bodies if header.name in names] or _unmarked_kernels(module, bodies)
     return [name.strip('"') for name in kernels]
 
 
-def _unmarked_kernels(module: IRModule, defined: list[FunctionHeader]) -> list[str]:
+def _unmarked_kernels(module: IRModule, bodies: list[FunctionHeader]) -> list[str]:
     """Functions at the top of the call graph that get the number of their work item."""
     arrays = module.arrays
     symbols = [symbol[1:] for symbol in module.symbols]
-    rows_of = {header.name: np.unique(arrays.callee[header.first : header.last]) for header in defined}
+    rows_of = {header.name: np.unique(arrays.callee[header.first : header.last]) for header in bodies}
     calls = {name: {symbols[row] for row in rows if row >= 0} for name, rows in rows_of.items()}
     item_users = {
         header.name for header in module.headers if header.is_declaration and _WORK_ITEM.fullmatch(header.name)
     }
-    while more := {name for name, callees in calls.items() if callees & item_users} - item_users:
-        item_users |= more
-    called = {callee for name, callees in calls.items() for callee in callees - {name}}
-    top = item_users - called
-    return [header.name for header in defined if header.return_type == "void" and header.name in top]
+    while callers := {name for name, callees in calls.items() if callees & item_users} - item_users:
+        item_users |= callers
+    called_names = {callee for name, callees in calls.items() for callee in callees - {name}}
+    top_names = item_users - called_names
+    return [header.name for header in bodies if header.return_type == "void" and header.name in top_names]
 
 
 def check_kernels(module: IRModule) -> list[str]:
@@ -70,9 +70,9 @@ def check_kernels(module: IRModule) -> list[str]:
     kernels = kernels_of(module)
     if not kernels:
         names = [function.name for function in module.defined_functions]
-        listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        none = f"{module.name}: no OpenCL or CUDA kernel among its {len(names)} functions ({listed})"
-        raise ForeignIRError(f"{none}. Give a file with a `__kernel` or `__global__` function, or its IR")
+        examples = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        problem = f"{module.name}: no OpenCL or CUDA kernel among its {len(names)} functions ({examples})"
+        raise ForeignIRError(f"{problem}. Give a file with a `__kernel` or `__global__` function, or its IR")
     return kernels
 
 
@@ -111,7 +111,7 @@ class Linker:
 
     def add(self, linkages: Mapping[str, str], names: Collection[str]) -> list[str]:
         """Names of the next module's functions that are kept; ``linkages`` is `linkages_of` that module."""
-        kept_names = [name for name in names if name not in self._shared or linkages.get(name) not in _MERGED]
+        kept_names = [name for name in names if name not in self._shared or linkages.get(name) not in _MERGED_LINKAGES]
         self.copies += len(names) - len(kept_names)
-        self._shared |= {name for name in kept_names if linkages.get(name) in _MERGED}
+        self._shared |= {name for name in kept_names if linkages.get(name) in _MERGED_LINKAGES}
         return kept_names

@@ -52,14 +52,14 @@ class InstructionParser(Parser):
         """Parse the instruction; returns its opcode, and whether it has a result."""
         has_result = self.kind == "local" and self.words[1] == "="
         if has_result:
-            self.at = 2
+            self.position = 2
         if self.word in ("tail", "notail"):  # hints of the optimiser; `musttail` is meaning
-            self.drop(self.at, self.at + 1)
-            self.at += 1
+            self.drop(self.position, self.position + 1)
+            self.position += 1
         elif self.word == "musttail":
-            self.at += 1
+            self.position += 1
         opcode = self.word
-        self.at += 1
+        self.position += 1
         if opcode in _SAME_TYPE:
             self.skip_flags()
             type_text = self.type()
@@ -70,10 +70,10 @@ class InstructionParser(Parser):
             self.skip_flags()
             self._operand()
             for _ in range(_TYPED[opcode] - 1):
-                self.at += 1  # comma
+                self.position += 1  # comma
                 self._operand()
             # A named type behind the operands, as of a cast or `va_arg`.
-            self.name_slots += [slot for slot in self.slot_of[self.at :] if slot >= 0]
+            self.name_slots += [slot for slot in self.slot_of[self.position :] if slot >= 0]
         elif opcode in ("call", "invoke", "callbr"):
             self._call(opcode)
         elif handler := getattr(self, f"_{opcode}", None):
@@ -87,8 +87,8 @@ class InstructionParser(Parser):
 
     def _label(self) -> None:
         """``label %name``."""
-        self.at += 2
-        self.operands.append(FormOperand("label", LABEL_TYPE, "", self.slot_of[self.at - 1]))
+        self.position += 2
+        self.operands.append(FormOperand("label", LABEL_TYPE, "", self.slot_of[self.position - 1]))
 
     def _ret(self) -> None:
         if self.word != "void":
@@ -97,21 +97,21 @@ class InstructionParser(Parser):
     def _load(self) -> None:
         self.skip_flags()
         self.type()
-        self.at += 1  # comma
+        self.position += 1  # comma
         self._operand()
 
     def _alloca(self) -> None:
         self.skip_flags()
         self.type()
-        if self.word == "," and self.words[self.at + 1] not in ("align", "addrspace"):
-            self.at += 1
+        if self.word == "," and self.words[self.position + 1] not in ("align", "addrspace"):
+            self.position += 1
             self._operand()
         else:  # LLVM always stores an array size; 1 is not printed
             self.operands.append(FormOperand("constant", "i32", "1"))
 
     def _getelementptr(self) -> None:
         while self.kind == "word" and not self.at_type():
-            self.at += 1
+            self.position += 1
             if self.word == "(":
                 self.skip_balanced()
         self.type()
@@ -124,7 +124,7 @@ class InstructionParser(Parser):
         type_text = self.type()
         while self.accept("["):
             self.operands.append(self.value(type_text))
-            self.at += 3  # comma, block, bracket
+            self.position += 3  # comma, block, bracket
             self.accept(",")
 
     def _br(self) -> None:
@@ -133,28 +133,28 @@ class InstructionParser(Parser):
             return
         self._operand()
         for _ in range(2):
-            self.at += 1
+            self.position += 1
             self._label()
         self.operands[1:] = self.operands[:0:-1]
 
     def _switch(self) -> None:
         self._operand()
-        self.at += 1
+        self.position += 1
         self._label()
-        self.at += 1  # [
-        while self.at < self.count and self.word != "]":
+        self.position += 1  # [
+        while self.position < self.count and self.word != "]":
             self._operand()
-            self.at += 1
+            self.position += 1
             self._label()
 
     def _indirectbr(self) -> None:
         self._operand()
-        self.at += 1
+        self.position += 1
         self._label_list()
 
     def _label_list(self) -> None:
         self.accept("[")
-        while self.at < self.count and not self.accept("]"):
+        while self.position < self.count and not self.accept("]"):
             self._label()
             self.accept(",")
 
@@ -162,7 +162,7 @@ class InstructionParser(Parser):
         self.type()
         self.accept("cleanup")
         while self.word in ("catch", "filter"):
-            self.at += 1
+            self.position += 1
             self._operand()
 
     def _pad(self) -> FormOperand:
@@ -173,7 +173,7 @@ class InstructionParser(Parser):
 
     def _arguments(self, closer: str) -> None:
         """``T attributes* v, ...`` up to and including the closing bracket; the opening one is read already."""
-        while self.at < self.count and not self.accept(closer):
+        while self.position < self.count and not self.accept(closer):
             if not self.accept("..."):  # a musttail call passes its caller's variable arguments on
                 self.operands.append(self.typed_value())
             self.accept(",")
@@ -203,7 +203,7 @@ class InstructionParser(Parser):
 
     def _catchret(self) -> None:
         self.operands.append(self._pad())
-        self.at += 1  # to
+        self.position += 1  # to
         self._label()
 
     def _call(self, opcode: str) -> None:
@@ -217,8 +217,8 @@ class InstructionParser(Parser):
         self.signature = type_text if type_text.endswith(")") and " (" in type_text else f"{type_text} ({arguments})"
         self.attributes()
         if self.accept("["):  # operand bundles: [ "tag"(T v, ...), ... ]
-            while self.at < self.count and not self.accept("]"):
-                self.at += 1
+            while self.position < self.count and not self.accept("]"):
+                self.position += 1
                 self.accept("(")
                 self._arguments(")")
                 self.accept(",")
@@ -234,12 +234,12 @@ class InstructionParser(Parser):
 
     def call_prefix(self) -> None:
         """Keep fast-math flags and the calling convention in the statement; drop attributes of the result."""
-        while not self.at_type() and self.at < self.count:
-            first = self.at
+        while not self.at_type() and self.position < self.count:
+            first = self.position
             is_kept = self.word in _FAST_MATH or self.word.endswith("cc") or self.word.startswith("spir_")
             self.skip_word()
             if not is_kept:
-                self.drop(first, self.at)
+                self.drop(first, self.position)
 
 
 def parse_form(text: str, display: Callable[[str], str]) -> Form:

@@ -103,14 +103,14 @@ def label_name(line: str) -> str:
 
 def balanced(text: str, start: int) -> int:
     """Index behind the bracket that closes the one at ``start``."""
-    depth, at = 0, start
+    depth, position = 0, start
     while True:
-        if text[at] == '"':
-            at = text.index('"', at + 1)
-        elif text[at] in OPENING:
+        if text[position] == '"':
+            position = text.index('"', position + 1)
+        elif text[position] in OPENING:
             depth += 1
-        elif text[at] in _CLOSING:
+        elif text[position] in _CLOSING:
             depth -= 1
-        at += 1
+        position += 1
         if not depth:
-            return at
+            return position

@@ -28,6 +28,6 @@ def attached_number(module: IRModule, instruction: int, kind: str) -> str:
         return ""
     line = annotated_lines(module)[module.arrays.line[instruction]]
     mark = f", !{kind} !"
-    at = line.rfind(mark)
-    match = _NUMBER.match(line, at + len(mark)) if at >= 0 else None
+    start = line.rfind(mark)
+    match = _NUMBER.match(line, start + len(mark)) if start >= 0 else None
     return match[1] if match else ""

@@ -46,8 +46,8 @@ def global_name(line: str) -> str:
 def _without_comments(text: str) -> str:
     """Text without LLVM's comments on attributes and predecessors (these in the order of use lists)."""
     for comment in ("; preds = ", "\n; Function Attrs:"):  # six times as fast as a regular expression
-        text, *rest = text.split(comment)
-        text = "\n".join(piece.rstrip(" \t") for piece in (text, *(piece.partition("\n")[2] for piece in rest)))
+        text, *parts = text.split(comment)
+        text = "\n".join(piece.rstrip(" \t") for piece in (text, *(piece.partition("\n")[2] for piece in parts)))
     return text
 
 
@@ -59,7 +59,7 @@ def _common_text(text: str) -> str:
     """
     groups = {name: ADDED_MEMORY.sub("", words) for name, words in attribute_groups(text).items()}
 
-    def written_out(match: re.Match[str]) -> str:
+    def expand(match: re.Match[str]) -> str:
         return match[0] if match[1] is None else f" {{ {groups.get(match[1], '')} }}"
 
     lines = []
@@ -67,7 +67,7 @@ def _common_text(text: str) -> str:
         if " #" in line:
             if line.startswith("attributes #"):
                 continue
-            line = (_STRING_OR_REFERENCE if '"' in line else _REFERENCE).sub(written_out, line)
+            line = (_STRING_OR_REFERENCE if '"' in line else _REFERENCE).sub(expand, line)
         if line and not line.startswith("target datalayout") and not (line.startswith("declare ") and "@llvm." in line):
             lines.append(line)
     return "\n".join(lines)
@@ -179,8 +179,8 @@ class IRModule:
 
         Left out are the source file's name, comments, the data layout, and declarations of intrinsics.
         """
-        name, _, rest = self.text.partition("\n")
-        text = _common_text(rest if name.startswith("source_filename") else self.text)
+        name, _, body = self.text.partition("\n")
+        text = _common_text(body if name.startswith("source_filename") else self.text)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
     @cached_property

@@ -61,17 +61,17 @@ def modernise(text: str) -> str:
 def modernise_coroutine_end(text: str) -> str:
     """Text in which ``llvm.coro.end`` gives no value, as from LLVM 22 on; before, it was true outside the ramp."""
 
-    def replaced(call: re.Match[str]) -> str:
+    def replacement(call: re.Match[str]) -> str:
         if call["call"] == "declare":
             return "declare void @llvm.coro.end(ptr, i1, token)"
         arguments = call["arguments"] if "token " in call["arguments"] else f"{call['arguments']}, token none"
-        ended = f"{call['call']} void @llvm.coro.end({arguments})"
+        end_call = f"{call['call']} void @llvm.coro.end({arguments})"
         if call["result"] is None:
-            return ended
+            return end_call
         in_ramp = f'%"mirenc.in.ramp.{call["result"].strip("%").strip(chr(34))}"'
-        return f"{in_ramp} = call i1 @llvm.coro.is_in_ramp() {call['result']} = xor i1 {in_ramp}, true {ended}"
+        return f"{in_ramp} = call i1 @llvm.coro.is_in_ramp() {call['result']} = xor i1 {in_ramp}, true {end_call}"
 
-    return _OLD_COROUTINE_END.sub(replaced, text)
+    return _OLD_COROUTINE_END.sub(replacement, text)
 
 
 def explain(text: str, refusal: IRParseError) -> str:
@@ -90,10 +90,10 @@ def explain(text: str, refusal: IRParseError) -> str:
         )
     word, producer = _refused_word(text, refusal), _PRODUCER.search(text)
     if producer is not None and int(producer[1]) > NEWEST_READ:
-        unknown = f", whose {word!r} LLVM {NEWEST_READ} does not know" if word else ""
-        return _newer(producer[1], f"It was written by LLVM {producer[1]}{unknown}")
+        detail = f", whose {word!r} LLVM {NEWEST_READ} does not know" if word else ""
+        return _newer_message(producer[1], f"It was written by LLVM {producer[1]}{detail}")
     if version := next((version for version, words in _NEWER_WORDS.items() if words.fullmatch(word)), ""):
-        return _newer(version, f"{word!r} is of LLVM {version}")
+        return _newer_message(version, f"{word!r} is of LLVM {version}")
     if "must be sized" in diagnostic:
         return "A type that it uses is not defined: add its line, `%struct.S = type { ... }`"
     if len(_MODULE_START.findall(text)) > 1:
@@ -101,9 +101,9 @@ def explain(text: str, refusal: IRParseError) -> str:
     if not _DEFINITION.search(text) and _BLOCK_OR_INSTRUCTION.search(text):
         return "The text has no whole function. Give one, from `define` to its closing brace"
     if _DEFINITION.search(text):
-        damaged = "The file may be damaged or incomplete"
-        newer = f", or another LLVM wrote it: put its clang or opt on PATH (as clang-{NEWEST_READ + 1})"
-        return f"LLVM {NEWEST_READ} does not know {word!r} there. {damaged}{newer}" if word else damaged
+        guess = "The file may be damaged or incomplete"
+        advice = f", or another LLVM wrote it: put its clang or opt on PATH (as clang-{NEWEST_READ + 1})"
+        return f"LLVM {NEWEST_READ} does not know {word!r} there. {guess}{advice}" if word else guess
     return "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
 
 
@@ -116,14 +116,14 @@ def newer_producer(refusal: IRParseError) -> str:
 def explain_bitcode(refusal: IRParseError) -> str:
     """What to do about bitcode that LLVM refuses, and that no other LLVM here reads."""
     if version := newer_producer(refusal):
-        return _newer(version, f"It was written by LLVM {version}")
+        return _newer_message(version, f"It was written by LLVM {version}")
     if "llvm.coro.end" in refusal.diagnostic:
         return OLD_COROUTINE
     cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
     return f"{cause} with `clang -c -emit-llvm`"
 
 
-def _newer(version: str, problem: str) -> str:
+def _newer_message(version: str, problem: str) -> str:
     return (
         f"{problem}; this mirenc reads LLVM 10 to {NEWEST_READ}. Put a clang or opt of LLVM "
         f"{version} on PATH (as clang-{version}), write it with clang {NEWEST_READ} or older, or install a newer mirenc"
@@ -132,8 +132,8 @@ def _newer(version: str, problem: str) -> str:
 
 def _refused_word(text: str, refusal: IRParseError) -> str:
     """The word that LLVM's parser refused, which its message or its place names; "" if it is none."""
-    if named := _NAMED_WORD.search(refusal.diagnostic):
-        return named[1]
+    if name_match := _NAMED_WORD.search(refusal.diagnostic):
+        return name_match[1]
     if refusal.line is None or refusal.column is None:
         return ""
     match = _WORD.match(*place_of(text, refusal.line, refusal.column))

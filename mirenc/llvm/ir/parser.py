@@ -69,21 +69,21 @@ class Parser:
         slots = itertools.count()
         self.slot_of = [next(slots) if kind == "local" else -1 for kind in self.kinds]  # placeholder's number
         self.slots = next(slots)
-        self.at = 0
+        self.position = 0
         self.name_slots: list[int] = []
         self.drops: list[tuple[int, int, str]] = []  # (start, end, replacement) in the statement
 
     @property
     def word(self) -> str:
-        return self.words[self.at]
+        return self.words[self.position]
 
     @property
     def kind(self) -> str:
-        return self.kinds[self.at]
+        return self.kinds[self.position]
 
     def accept(self, word: str) -> bool:
-        if self.words[self.at] == word:
-            self.at += 1
+        if self.words[self.position] == word:
+            self.position += 1
             return True
         return False
 
@@ -101,83 +101,83 @@ class Parser:
     def skip_balanced(self) -> None:
         """Skip a bracketed group, whose placeholders are names of types and blocks, not values."""
         depth = 0
-        while self.at < self.count:
-            word = self.words[self.at]
+        while self.position < self.count:
+            word = self.words[self.position]
             if word in _OPENERS:
                 depth += 1
             elif word in ")]}>":
                 depth -= 1
             elif word == "blockaddress":
                 self._hide_block_name()
-            elif self.slot_of[self.at] >= 0:
-                self.name_slots.append(self.slot_of[self.at])
-            self.at += 1
+            elif self.slot_of[self.position] >= 0:
+                self.name_slots.append(self.slot_of[self.position])
+            self.position += 1
             if depth == 0:
                 return
 
     def at_type(self) -> bool:
-        kind = self.kinds[self.at]
+        kind = self.kinds[self.position]
         if kind == "word":
-            return _TYPE_WORD.match(self.words[self.at]) is not None
-        return kind == "local" or self.words[self.at] in ("[", "{", "<")
+            return _TYPE_WORD.match(self.words[self.position]) is not None
+        return kind == "local" or self.words[self.position] in ("[", "{", "<")
 
     def type(self, *, function: bool = False) -> str:
         """Parse a type; with ``function`` also ``R (A, B)``, as calls print it."""
-        first = self.at
+        first = self.position
         if self.kind == "local":
-            self.name_slots.append(self.slot_of[self.at])
-            self.at += 1
+            self.name_slots.append(self.slot_of[self.position])
+            self.position += 1
         elif self.word in ("[", "{", "<"):
             self.skip_balanced()
         else:
-            self.at += 1
+            self.position += 1
             is_pointer = self.words[first] == "ptr" and self.accept("addrspace")
             if is_pointer or self.words[first] == "target":
                 self.skip_balanced()
         if function and self.word == "(":
             self.skip_balanced()
-        return self.slice(first, self.at)
+        return self.slice(first, self.position)
 
     def value(self, type_text: str) -> FormOperand:
         """Parse a value, whose type was parsed already."""
-        first = self.at
+        first = self.position
         kind, word = self.kind, self.word
         if type_text == "metadata":
             slot = self._metadata()
-            return FormOperand("metadata", type_text, self.slice(first, self.at), slot)
+            return FormOperand("metadata", type_text, self.slice(first, self.position), slot)
         if kind == "local":
-            self.at += 1
+            self.position += 1
             return FormOperand("local", type_text, "", self.slot_of[first])
         if kind == "global":
-            self.at += 1
+            self.position += 1
             return FormOperand("symbol", type_text, word)
         if word == "asm":
-            self.at += 1
+            self.position += 1
             while self.kind == "word":
-                self.at += 1
-            self.at += 3  # template, comma, constraints
-            return FormOperand("asm", type_text, self.slice(first, self.at))
+                self.position += 1
+            self.position += 3  # template, comma, constraints
+            return FormOperand("asm", type_text, self.slice(first, self.position))
         if word in _OPENERS:
             self.skip_balanced()
         elif word in _NAMED_CONSTANT_WORDS:
-            self.at += 2
+            self.position += 2
         elif word in _CONSTANT_WORDS:
             if word == "blockaddress":
                 self._hide_block_name()
             # WORD flag* [inrange(..)] ( ... )
-            self.at += 1
+            self.position += 1
             while self.kind == "word":
-                self.at += 1
-                if self.words[self.at - 1] == "inrange":
+                self.position += 1
+                if self.words[self.position - 1] == "inrange":
                     self.skip_balanced()
             self.skip_balanced()
         else:
-            self.at += 1
-        return FormOperand("constant", type_text, self.slice(first, self.at))
+            self.position += 1
+        return FormOperand("constant", type_text, self.slice(first, self.position))
 
     def _hide_block_name(self) -> None:
         """Drop the name of the block inside ``blockaddress(@f, %b)``, a local name, from the statement."""
-        block = self.kinds.index("local", self.at)
+        block = self.kinds.index("local", self.position)
         self.drops.append((self.starts[block] + 1, self.ends[block], ""))
 
     def _metadata(self) -> int:
@@ -185,12 +185,12 @@ class Parser:
         if self.kind != "meta":
             return self.value(self.type()).slot
         if self.word[1:].isdigit():  # a node's number counts the metadata of the whole file
-            self.drops.append((self.starts[self.at] + 1, self.ends[self.at], ""))
-        self.at += 1
+            self.drops.append((self.starts[self.position] + 1, self.ends[self.position], ""))
+        self.position += 1
         if self.word in ("(", "{"):
             self.skip_balanced()
         elif self.kind == "string":
-            self.at += 1
+            self.position += 1
         return -1
 
     def typed_value(self) -> FormOperand:
@@ -203,28 +203,28 @@ class Parser:
     def attributes(self) -> None:
         """Skip attributes, and drop them from the statement."""
         while True:
-            first = self.at
+            first = self.position
             is_string = self.kind == "string" and self.word[0] != "c"
             if is_string or self.kind == "group" or (self.kind == "word" and self.word not in _NO_ATTRIBUTES):
                 self.skip_word()
             else:
                 return
-            self.drop(first, self.at)
+            self.drop(first, self.position)
 
     def skip_word(self) -> None:
         """Skip an attribute, flag or calling convention with its number, value or parentheses."""
-        self.at += 1
+        self.position += 1
         if self.word == "=":
-            self.at += 2
+            self.position += 2
         elif self.word == "(":
             self.skip_balanced()
-        elif self.kind == "number" and self.words[self.at - 1] in ("align", "cc", "alignstack"):
-            self.at += 1
+        elif self.kind == "number" and self.words[self.position - 1] in ("align", "cc", "alignstack"):
+            self.position += 1
 
     def skip_flags(self) -> None:
         """Skip words before the first type: flags, predicates, orderings, operations."""
         while self.kind == "word" and not self.at_type():
-            self.at += 1
+            self.position += 1
 
     def drop_alignment(self) -> None:
         """Drop ``, align N`` from the statement."""
@@ -237,37 +237,37 @@ class Parser:
         pieces: list[str] = []
         edits = list(self.drops)
         for index, kind in enumerate(self.kinds):
-            if kind == "global" and (shown := display(self.words[index])) != self.words[index]:
-                edits.append((self.starts[index], self.ends[index], shown))
-        at = 0
+            if kind == "global" and (display_name := display(self.words[index])) != self.words[index]:
+                edits.append((self.starts[index], self.ends[index], display_name))
+        position = 0
         for start, end, replacement in sorted(edits):
-            if start >= at:  # not a symbol inside a dropped span
-                pieces += [self.text[at:start], replacement]
-            at = max(at, end)
-        return "".join([*pieces, self.text[at:]]).strip()
+            if start >= position:  # not a symbol inside a dropped span
+                pieces += [self.text[position:start], replacement]
+            position = max(position, end)
+        return "".join([*pieces, self.text[position:]]).strip()
 
 
 def parse_header(line: str) -> tuple[tuple[str, str, tuple[IRArgument, ...], bool], list[str]]:
     """Name, return type, arguments and whether it is variadic, of a ``define`` or ``declare`` line; printed names."""
     parser = Parser(line)
-    parser.at = 1
+    parser.position = 1
     while not parser.at_type():
         parser.skip_word()
     return_type = parser.type()
     name = parser.word[1:]
-    parser.at += 2  # name, opening parenthesis
+    parser.position += 2  # name, opening parenthesis
     arguments: list[IRArgument] = []
     printed_names: list[str] = []
     is_variadic = False
-    while parser.at < parser.count and not parser.accept(")"):
+    while parser.position < parser.count and not parser.accept(")"):
         if parser.accept("..."):
             is_variadic = True
             continue
         type_text = parser.type()
         parser.attributes()
-        printed = parser.word[1:] if parser.kind == "local" else ""
-        parser.at += parser.kind == "local"
-        printed_names.append(printed)
-        arguments.append(IRArgument(printed.strip('"'), type_text))
+        printed_name = parser.word[1:] if parser.kind == "local" else ""
+        parser.position += parser.kind == "local"
+        printed_names.append(printed_name)
+        arguments.append(IRArgument(printed_name.strip('"'), type_text))
         parser.accept(",")
     return (name, return_type, tuple(arguments), is_variadic), printed_names

@@ -15,7 +15,7 @@ Spelling = Literal["written", "hidden", "plain", "unnamed"]
 
 _DEFINITION = re.compile(r'(%(?:"[^"]*"|[-a-zA-Z$._0-9]+)) = type (.+)', re.DOTALL)
 _INTEGER = re.compile(r"i(\d+)")
-_REPEATED = re.compile(r"([\[<])(\d+) x (.+)[\]>]", re.DOTALL)
+_ARRAY_TYPE = re.compile(r"([\[<])(\d+) x (.+)[\]>]", re.DOTALL)
 _WORD = re.compile(r'"[^"]*"|[\[{<(]|[\]}>)]|,|[^\[{<(\]}>),"]+')
 _POINTER = 8
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "x86_fp80": 16, "fp128": 16, "ppc_fp128": 16}
@@ -54,69 +54,69 @@ class Layout:
     def measure(self, type_text: str) -> Measure | None:
         """Measure of a type, None if unknown."""
         # Depth first with a stack of its own: C++ templates nest types deeper than Python recurses.
-        waiting = [(type_text, False)]
-        while waiting:
-            current, parts_are_measured = waiting.pop()
+        stack = [(type_text, False)]
+        while stack:
+            current, parts_are_measured = stack.pop()
             if parts_are_measured:
-                self._measures[current] = self._measured(current)
+                self._measures[current] = self._compute_measure(current)
             elif current not in self._measures:
                 self._measures[current] = None  # a type that contains itself has no size
-                repeated = self.repeated(current)
-                parts = self._fields(current) or [] if repeated is None else [repeated[3]]
-                waiting += [(current, True), *((part, False) for part in parts)]
+                array_type = self.array_type(current)
+                parts = self._fields(current) or [] if array_type is None else [array_type[3]]
+                stack += [(current, True), *((part, False) for part in parts)]
         return self._measures[type_text]
 
-    def repeated(self, type_text: str) -> re.Match[str] | None:
+    def array_type(self, type_text: str) -> re.Match[str] | None:
         """An array or vector type as opening bracket, count, and type of the elements; None for any other type."""
         text = self._definitions.get(type_text, type_text)
-        return _REPEATED.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
+        return _ARRAY_TYPE.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
 
     def _fields(self, type_text: str) -> list[str] | None:
         """Types of a struct's fields; None for any other type."""
         text = self._definitions.get(type_text, type_text)
         if not text.startswith(("{", "<{")):
             return None
-        return _split(text[2:-2] if text.startswith("<{") else text[1:-1])
+        return _split_fields(text[2:-2] if text.startswith("<{") else text[1:-1])
 
-    def _measured(self, type_text: str) -> Measure | None:
+    def _compute_measure(self, type_text: str) -> Measure | None:
         """Measure of a type, from those of its parts, which are known."""
         if size := _POINTER if type_text.startswith("ptr") else _SIZES.get(type_text):
             return Measure(size, size)
         if integer := _INTEGER.fullmatch(type_text):
             size = -(-int(integer[1]) // 8)
             alignment = min(_power_of_two(size), _LARGEST_ALIGNMENT)
-            return Measure(_up(size, alignment), alignment)
-        if repeated := self.repeated(type_text):
-            inner = self._measures[repeated[3]]
-            if inner is None:
+            return Measure(_round_up(size, alignment), alignment)
+        if array_type := self.array_type(type_text):
+            element = self._measures[array_type[3]]
+            if element is None:
                 return None
-            size = int(repeated[2]) * inner.size
-            vector = _power_of_two(size)
-            return Measure(size, inner.alignment) if repeated[1] == "[" else Measure(vector, vector)
+            size = int(array_type[2]) * element.size
+            vector_size = _power_of_two(size)
+            return Measure(size, element.alignment) if array_type[1] == "[" else Measure(vector_size, vector_size)
         fields = self._fields(type_text)
         if fields is None:
             return None
-        packed = self._definitions.get(type_text, type_text).startswith("<{")
-        offsets, at, largest = [], 0, 1
+        is_packed = self._definitions.get(type_text, type_text).startswith("<{")
+        offsets, offset, largest = [], 0, 1
         for measure in map(self._measures.__getitem__, fields):
             if measure is None:
                 return None
-            alignment = 1 if packed else measure.alignment
-            at, largest = _up(at, alignment), max(largest, alignment)
-            offsets.append(at)
-            at += measure.size
-        return Measure(_up(at, largest), largest, tuple(fields), tuple(offsets))
+            alignment = 1 if is_packed else measure.alignment
+            offset, largest = _round_up(offset, alignment), max(largest, alignment)
+            offsets.append(offset)
+            offset += measure.size
+        return Measure(_round_up(offset, largest), largest, tuple(fields), tuple(offsets))
 
 
 def _power_of_two(size: int) -> int:
     return 1 << max(size - 1, 0).bit_length()
 
 
-def _up(at: int, alignment: int) -> int:
-    return -(-at // alignment) * alignment
+def _round_up(size: int, alignment: int) -> int:
+    return -(-size // alignment) * alignment
 
 
-def _split(text: str) -> list[str]:
+def _split_fields(text: str) -> list[str]:
     """Split at commas, except those in brackets and quotes."""
     parts, depth = [""], 0
     for word in _WORD.findall(text):
@@ -128,7 +128,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-_FLAGGED = re.compile(
+_FLAGS = re.compile(
     r"(?<== )(add|sub|mul|shl|udiv|sdiv|lshr|ashr|or|zext|uitofp|trunc|icmp)"
     r" (?:nuw |nsw |exact |disjoint |nneg |samesign )+"
 )
@@ -160,37 +160,37 @@ def spelled(texts: Sequence[str], spelling: Spelling, symbols: Iterable[str] = (
     if spelling in ("written", "hidden"):
         return list(texts)
     layout = Layout(texts)
-    plain = [plain_statement(text, layout) for text in texts]
-    return plain if spelling == "plain" else hide_types(plain, "%")
+    plain_texts = [plain_statement(text, layout) for text in texts]
+    return plain_texts if spelling == "plain" else hide_types(plain_texts, "%")
 
 
-def _without_symbols(texts: Sequence[str], alike: str, symbols: Iterable[str]) -> list[str]:
-    """Texts with one name for each symbol; ``symbols`` as in `spelled`, of which the longest at a place counts."""
-    odd = sorted({"", *(shown[1:] for shown in symbols if not (name := _NAME.match(shown)) or name[0] != shown)})
-    longest = max(map(len, odd))
-    shorter: dict[str, str] = {}  # the longest other one that each begins with
-    for before, symbol in itertools.pairwise(odd):
-        while not symbol.startswith(before):
-            before = shorter[before]
-        shorter[symbol] = before
-    hidden = []
+def _without_symbols(texts: Sequence[str], replacement: str, symbols: Iterable[str]) -> list[str]:
+    """Texts with one name for each symbol; of ``symbols`` (`spelled`) that begin at one place the longest counts."""
+    table = sorted({"", *(word[1:] for word in symbols if not (name := _NAME.match(word)) or name[0] != word)})
+    longest = max(map(len, table))
+    prefix_of: dict[str, str] = {}  # the longest other one that each begins with
+    for prefix, symbol in itertools.pairwise(table):
+        while not symbol.startswith(prefix):
+            prefix = prefix_of[prefix]
+        prefix_of[symbol] = prefix
+    results = []
     for text in texts:
-        parts, at = [], 0
-        while (name := _NAME.search(text, at)) is not None:
+        parts, pos = [], 0
+        while (name := _NAME.search(text, pos)) is not None:
             start = name.start() + 1
-            symbol = odd[bisect.bisect(odd, text[start : start + longest]) - 1] if name[0][0] == "@" else ""
+            symbol = table[bisect.bisect(table, text[start : start + longest]) - 1] if name[0][0] == "@" else ""
             while not text.startswith(symbol, start):
-                symbol = shorter[symbol]
+                symbol = prefix_of[symbol]
             end = start + len(symbol) if symbol else name.end()
-            parts += [text[at : start - 1], alike] if name[0][0] == "@" and end > start else [text[at:end]]
-            at = end
-        hidden.append("".join([*parts, text[at:]]))
-    return hidden
+            parts += [text[pos : start - 1], replacement] if name[0][0] == "@" and end > start else [text[pos:end]]
+            pos = end
+        results.append("".join([*parts, text[pos:]]))
+    return results
 
 
-def hide_types(texts: Iterable[str], alike: str = "%struct.s") -> list[str]:
+def hide_types(texts: Iterable[str], replacement: str = "%struct.s") -> list[str]:
     """Texts whose named types all have one name."""
-    return [_TYPE.sub(lambda name: alike if name[0][0] == "%" else name[0], text) for text in texts]
+    return [_TYPE.sub(lambda name: replacement if name[0][0] == "%" else name[0], text) for text in texts]
 
 
 def plain_statement(statement: str, layout: Layout) -> str:
@@ -212,13 +212,13 @@ def plain_statement(statement: str, layout: Layout) -> str:
     """
     if statement.startswith("% = getelementptr "):
         address = _ADDRESS.fullmatch(statement)
-        return statement if address is None else _in_bytes(address, layout) or statement
-    plain = _FLAGGED.sub(r"\1 ", statement)
-    return _POISON.sub("undef", plain) if "poison" in plain else plain
+        return statement if address is None else _address_in_bytes(address, layout) or statement
+    text = _FLAGS.sub(r"\1 ", statement)
+    return _POISON.sub("undef", text) if "poison" in text else text
 
 
-def _in_bytes(address: re.Match[str], layout: Layout) -> str | None:
-    kind, base, offset, counted = address[1], address[2], 0, ""
+def _address_in_bytes(address: re.Match[str], layout: Layout) -> str | None:
+    kind, base, offset, element = address[1], address[2], 0, ""
     for number, index in enumerate(_INDEX.findall(address[3])):
         if number and (struct := layout.measure(kind)) is not None and struct.fields:
             if not index.isdigit() or int(index) >= len(struct.fields):
@@ -227,17 +227,17 @@ def _in_bytes(address: re.Match[str], layout: Layout) -> str | None:
             kind = struct.fields[int(index)]
             continue
         if number:
-            repeated = layout.repeated(kind)
-            if repeated is None:
+            array_type = layout.array_type(kind)
+            if array_type is None:
                 return None
-            kind = repeated[3]
+            kind = array_type[3]
         if index == "%":
-            if counted:
+            if element:
                 return None
-            counted = kind
+            element = kind
         elif index != "0":
             measure = layout.measure(kind)
             if measure is None:
                 return None
             offset += int(index) * measure.size
-    return f"% = getelementptr {counted}, {base}, i64 %" if counted else f"% = getelementptr i8, {base}, i64 {offset}"
+    return f"% = getelementptr {element}, {base}, i64 %" if element else f"% = getelementptr i8, {base}, i64 {offset}"

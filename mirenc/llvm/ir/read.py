@@ -37,6 +37,7 @@ from mirenc.llvm.passes.optimise import PASSES, Form, check_form, formed, has_de
 
 _LOGGER = logging.getLogger(__name__)
 _SANITIZER = re.compile(r"call [^\n@]*@(__(?:ub|a|hwa|t|m)san_\w+|llvm\.ubsantrap)")
+_COUNTERS = re.compile(r"^@(__profc_\S+|__llvm_gcov_ctr\S*) = ", re.MULTILINE)
 _NOTED = "_MIRENC_SANITIZER_NOTED"  # in the environment, which the processes of a run share
 
 
@@ -142,7 +143,7 @@ def load_input(source: Input, options: ReadOptions) -> InputBytes:
         return InputBytes(source.name, data, "text", hashlib.file_digest(stream, "sha256").hexdigest())
 
 
-def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True) -> IRModule:
+def module_of(ir: InputBytes, options: ReadOptions, *, deleted: bool = True) -> IRModule:
     """The module of some IR, in the dialect and form of the options; errors as `read_ir`, except those of files.
 
     Without ``deleted``, functions that the passes of the form delete are not read.
@@ -152,16 +153,16 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
         worker.limit_memory(options.memory_limit)
     try:
         most_text = TEXT_FACTOR * options.max_bytes
-        text, mended = canonical_text(loaded, worker, most_text=most_text, timeout=options.timeout)
-        module = replace(_formed(text, loaded.name, options, deleted=deleted), mended=mended)
-        _note_sanitizer(text, loaded.name)
+        text, mended = canonical_text(ir, worker, most_text=most_text, timeout=options.timeout)
+        module = replace(_module_in_form(text, ir.name, options, deleted=deleted), mended=mended)
+        _note_added(text, ir.name)
     except MirencError as error:
         # Every message begins with the file; attributes (line, column, diagnostic) are kept.
-        error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
+        error.args = (f"{ir.name}: {error.args[0]}", *error.args[1:])
         raise
     if module.instruction_count == 0:
         problem = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
-        raise NoFunctionBodyError(f"{loaded.name}: {problem}. Give a module with at least one `define`")
+        raise NoFunctionBodyError(f"{ir.name}: {problem}. Give a module with at least one `define`")
     return _in_dialect(module, options)
 
 
@@ -173,13 +174,19 @@ def _in_dialect(module: IRModule, options: ReadOptions) -> IRModule:
     return bring(module, options.dialect)
 
 
-def _note_sanitizer(text: str, name: str) -> None:
-    """Say once a run that IR has a sanitizer's checks, which outnumber what is compared."""
-    if _NOTED not in os.environ and ("san_" in text or "ubsantrap" in text) and (call := _SANITIZER.search(text)):
+def _note_added(text: str, name: str) -> None:
+    """Warn, once a run, of IR with a sanitizer's checks or a profile's counters, which are most of what is compared."""
+    if _NOTED in os.environ:
+        return
+    found, what = ("san_" in text or "ubsantrap" in text) and _SANITIZER.search(text), "checks of a sanitizer"
+    advice = "-fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
+    if not found and ("@__profc_" in text or "@__llvm_gcov_ctr" in text):
+        found, what = _COUNTERS.search(text), "counters of a profile or of coverage"
+        advice = "-fno-profile-generate -fno-profile-instr-generate, and without --coverage"
+    if found:
         os.environ[_NOTED] = "1"
-        problem = "has checks of a sanitizer (%s), and looks unlike code without them"
-        advice = "Compile with -fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
-        _LOGGER.warning(f"mirenc: warning: %s: {problem}. {advice}", name, call[1])
+        problem = f"has {what} (%s), and looks unlike code without them"
+        _LOGGER.warning(f"mirenc: warning: %s: {problem}. Compile with {advice}", name, found[1])
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
@@ -189,10 +196,10 @@ def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> 
     if module.form != "plain":
         problem = f"{module.name}: passes have brought it to the form {module.form}, which cannot be undone"
         raise ConfigError(f"{problem}. Read the file again in the form {options.form}")
-    return _formed(module.annotated or module.text, module.name, options, deleted=deleted)
+    return _module_in_form(module.annotated or module.text, module.name, options, deleted=deleted)
 
 
-def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRModule:
+def _module_in_form(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRModule:
     """The module of canonical text, in the form of the options, or plain if LLVM's passes fail, which is logged."""
     worker = default_worker()
 
@@ -206,17 +213,17 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     form = options.form
     if form is None or form == "plain" or not has_definitions(text):
         return read(text)
-    plain = None  # read at most once: if attributes do not state the levels, or if passes fail
+    plain_module = None  # read at most once: if attributes do not state the levels, or if passes fail
     if (built := stated_levels(text)) is None:
-        plain = read(text)
-        built = levels_by_symbol(plain)
+        plain_module = read(text)
+        built = levels_by_symbol(plain_module)
     try:
         texts = formed(text, form, run, unoptimised=built[""] == "O0", deleted=deleted)
     except (IRParseError, IRResourceError) as error:
         words = "mirenc: warning: %s: cannot be brought to the form %s, so it stays in the form plain: %s"
         _LOGGER.warning(words, name, form, error)
-        return plain or read(text)
-    del plain  # it may be large
-    facts: Any = {"form": form, "built": built}
-    of_deleted = replace(read(texts.deleted), **facts) if texts.deleted else None
-    return replace(read(texts.text), deleted=of_deleted, **facts)
+        return plain_module or read(text)
+    del plain_module  # it may be large
+    fields: Any = {"form": form, "built": built}
+    deleted_module = replace(read(texts.deleted), **fields) if texts.deleted else None
+    return replace(read(texts.text), deleted=deleted_module, **fields)

@@ -9,7 +9,7 @@ _DEBUG_NODE = re.compile(r"(!\d+) = (?:distinct )?!(?:DI\w+|GenericDINode)\(")
 _DEBUG_LINE = re.compile(rf"^(?:{_DEBUG_NODE.pattern}|!llvm\.dbg\.cu = ).*$", re.MULTILINE)
 _RECORD = re.compile(r"^[ \t]*#dbg_\w+\(.*$", re.MULTILINE)
 _NODE = re.compile(r"^!\d+ = .*$", re.MULTILINE)
-_OF_GLOBAL = re.compile(r"^(@.*), !dbg !\d+", re.MULTILINE)
+_GLOBAL_ATTACHMENT = re.compile(r"^(@.*), !dbg !\d+", re.MULTILINE)
 _REFERENCE = re.compile(r"!\d+\b")
 _UNDEFINED = re.compile(r"use of undefined (value|metadata|comdat) '([@!$][^\n]*)'")
 _NAMED_NODE = re.compile(r"^(![a-zA-Z][\w.]*) = !\{(.*)\}$", re.MULTILINE)
@@ -62,7 +62,7 @@ class Repair(NamedTuple):
 
     text: str
     incomplete: bool
-    what: str
+    description: str
 
 
 def repair(text: str, refusal: IRParseError) -> Repair | None:
@@ -106,27 +106,27 @@ def _with_block_addresses(text: str) -> str:
     """Text in which assembly gets ``ptr blockaddress(@f, %b)`` for ``label %b``, as LLVM 20 and later want it."""
     function = ""
 
-    def passed(argument: re.Match[str]) -> str:
+    def block_address(argument: re.Match[str]) -> str:
         return f"ptr blockaddress({function}, {argument[1]})"
 
     lines = text.split("\n")
-    for at, line in enumerate(lines):
-        if named := _FUNCTION_NAME.match(line):
-            function = named[1]
+    for row, line in enumerate(lines):
+        if match := _FUNCTION_NAME.match(line):
+            function = match[1]
         elif " asm " in line:
-            lines[at] = _BLOCK_ARGUMENT.sub(passed, line)
+            lines[row] = _BLOCK_ARGUMENT.sub(block_address, line)
     return "\n".join(lines)
 
 
 def place_of(text: str, number: int, column: int) -> tuple[str, int]:
     """A line of text, and the index in it that a column of LLVM means, which counts bytes."""
     line = text.split("\n")[number - 1]
-    before = line.encode("utf-8", "surrogateescape")[: column - 1]
-    return line, len(before.decode("utf-8", "surrogateescape"))
+    prefix = line.encode("utf-8", "surrogateescape")[: column - 1]
+    return line, len(prefix.decode("utf-8", "surrogateescape"))
 
 
 def _without_modifier(text: str, line: str, start: int) -> Repair | None:
-    """Text without an attribute, a flag or the argument of one, which begins at a place in a line.
+    """Text without the attribute, flag, or argument of one that begins at ``start`` in ``line``; None if it is none.
 
     It goes from all lines of the kind: groups of attributes, signatures and calls, or instructions of one opcode.
     """
@@ -152,14 +152,14 @@ def _without_modifier(text: str, line: str, start: int) -> Repair | None:
 
 def without_debug_information(text: str) -> str:
     """Text without nodes and records of debug information, and without references to them from other nodes."""
-    dropped = {match[1] for match in _DEBUG_LINE.finditer(text)}
-    text = _OF_GLOBAL.sub(r"\1", _RECORD.sub("", _DEBUG_LINE.sub("", text)))
+    debug_nodes = {match[1] for match in _DEBUG_LINE.finditer(text)}
+    text = _GLOBAL_ATTACHMENT.sub(r"\1", _RECORD.sub("", _DEBUG_LINE.sub("", text)))
 
-    def cleaned(node: re.Match[str]) -> str:
+    def clean_node(node: re.Match[str]) -> str:
         name, content = node[0].split(" = ", 1)
-        return f"{name} = " + _REFERENCE.sub(lambda other: "null" if other[0] in dropped else other[0], content)
+        return f"{name} = " + _REFERENCE.sub(lambda match: "null" if match[0] in debug_nodes else match[0], content)
 
-    def listed(node: re.Match[str]) -> str:
-        return f"{node[1]} = !{{{', '.join(one for one in node[2].split(', ') if one not in dropped)}}}"
+    def clean_list(node: re.Match[str]) -> str:
+        return f"{node[1]} = !{{{', '.join(name for name in node[2].split(', ') if name not in debug_nodes)}}}"
 
-    return _NAMED_NODE.sub(listed, _NODE.sub(cleaned, text))
+    return _NAMED_NODE.sub(clean_list, _NODE.sub(clean_node, text))

@@ -47,20 +47,20 @@ def rust_name(symbol: str) -> str | None:
         if re.match("_R[CMXYNIB]", symbol):
             return _Symbol(symbol[2:].partition(".")[0]).read()
         legacy = _LEGACY.match(symbol)
-        return _legacy(legacy[1]) if legacy else None
+        return _legacy_name(legacy[1]) if legacy else None
     except (ValueError, LookupError, OverflowError, RecursionError):  # a back reference may point at what holds it
         return None
 
 
-def _legacy(path: str) -> str:
+def _legacy_name(path: str) -> str:
     """``4core3ptr`` as ``core::ptr``."""
     names = []
     while path:
-        rest = path.lstrip(string.digits)
-        length = int(path[: len(path) - len(rest)])
-        if length > len(rest):
+        remaining = path.lstrip(string.digits)
+        length = int(path[: len(path) - len(remaining)])
+        if length > len(remaining):
             raise ValueError(path)
-        name, path = rest[:length], rest[length:]
+        name, path = remaining[:length], remaining[length:]
         names.append(_LEGACY_ESCAPE.sub(_legacy_sign, name[name.startswith("_$") :]))
     return "::".join(names)
 
@@ -75,23 +75,23 @@ def _legacy_sign(match: re.Match[str]) -> str:
 
 
 class _Symbol:
-    """Reader of one v0 name, without its ``_R``; what is none raises as `rust_name` catches."""
+    """Reader of one v0 name, given without its ``_R``. Raises what `rust_name` catches: the text is no such name."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.position = text, 0
 
     def read(self) -> str:
         name = self._item(is_value=True)
-        if self.at < len(self.text):
+        if self.position < len(self.text):
             self._item()  # the crate that instantiated it
         self._take(r"\Z")
         return name
 
     def _take(self, pattern: str) -> re.Match[str]:
-        match = re.compile(pattern).match(self.text, self.at)
+        match = re.compile(pattern).match(self.text, self.position)
         if match is None:
             raise ValueError(self.text)
-        self.at = match.end()
+        self.position = match.end()
         return match
 
     def _items(self) -> list[str]:
@@ -102,22 +102,22 @@ class _Symbol:
         return items
 
     def _identifier(self) -> tuple[str, int]:
-        """A name, and which of several of that name it is."""
+        """A name, and its number among several of that name; 0 for the first."""
         number, punycode, length = self._take(rf"(?:s({_NUMBER}))?(u?)(0|[1-9]\d*)_?").groups()
         name = self._take(f".{{{length}}}")[0]
         if punycode:
-            head, _, tail = name.rpartition("_")
-            name = (f"{head}-{tail}" if head else tail).encode("ascii").decode("punycode")
+            prefix, _, tail = name.rpartition("_")
+            name = (f"{prefix}-{tail}" if prefix else tail).encode("ascii").decode("punycode")
         return name, 0 if number is None else _base_62(number) + 1
 
     def _reference(self, read: Callable[[], str]) -> str:
-        """What stands where a back reference points."""
-        begin, target = self.at - 1, _base_62(self._take(_NUMBER)[0])
+        """What ``read`` gives where a back reference points. Raises ValueError: it points forwards."""
+        begin, target = self.position - 1, _base_62(self._take(_NUMBER)[0])
         if target >= begin:
             raise ValueError(self.text)
-        back, self.at = self.at, target
+        resume, self.position = self.position, target
         text = read()
-        self.at = back
+        self.position = resume
         return text
 
     def _item(self, *, is_value: bool = False) -> str:
@@ -126,9 +126,9 @@ class _Symbol:
         if letter in _BASIC:
             text = _BASIC[letter]
         elif letter in _SHAPES:
-            passed, parts, shown = _SHAPES[letter]
-            self._take(passed)
-            text = shown.format(*[self._item() if part == "i" else self._constant() for part in parts])
+            skipped, parts, template = _SHAPES[letter]
+            self._take(skipped)
+            text = template.format(*[self._item() if part == "i" else self._constant() for part in parts])
         elif letter == "B":
             text = self._reference(lambda: self._item(is_value=is_value))
         elif letter == "C":
@@ -150,10 +150,10 @@ class _Symbol:
         return text
 
     def _function(self) -> str:
-        unsafe, foreign = self._take(f"(?:G{_NUMBER})?(U?)(KC?)?").groups()
+        unsafe, abi_mark = self._take(f"(?:G{_NUMBER})?(U?)(KC?)?").groups()
         words = "unsafe " if unsafe else ""
-        if foreign:
-            abi = "C" if foreign == "KC" else self._identifier()[0].replace("_", "-")
+        if abi_mark:
+            abi = "C" if abi_mark == "KC" else self._identifier()[0].replace("_", "-")
             words += f'extern "{abi}" '
         arguments, result = ", ".join(self._items()), self._item()
         return f"{words}fn({arguments})" + ("" if result == "()" else f" -> {result}")
@@ -163,12 +163,12 @@ class _Symbol:
         self._take(f"(?:G{_NUMBER})?")
         traits = []
         while not self._take("E?")[0]:
-            trait, associated = self._item(), []
+            trait, bindings = self._item(), []
             while self._take("p?")[0]:
-                associated.append(f"{self._identifier()[0]} = {self._item()}")
-            if associated:
+                bindings.append(f"{self._identifier()[0]} = {self._item()}")
+            if bindings:
                 opening = f"{trait[:-1]}, " if trait.endswith(">") else f"{trait}<"
-                trait = f"{opening}{', '.join(associated)}>"
+                trait = f"{opening}{', '.join(bindings)}>"
             traits.append(trait)
         self._take(f"L{_NUMBER}")
         return "dyn " + " + ".join(traits)
@@ -186,7 +186,7 @@ class _Symbol:
 
 
 def _base_62(number: str) -> int:
-    """Digits closed by ``_``, which alone is 0; ``0_`` is 1."""
+    """Value of a number of base 62 that ``_`` closes: ``_`` alone is 0, ``0_`` is 1."""
     value = 0
     for digit in number[:-1]:
         value = 62 * value + _DIGITS.index(digit)

@@ -12,7 +12,7 @@ from mirenc.llvm.ir.metadata import annotated_lines, attached_number, metadata_n
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.ir.symbols import unescaped
 
-_OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")
+_FUNCTION_PLACE = re.compile(r" !dbg !(\d+)[^\"]*\{$")
 # LLVM prints these fields first and in this order.
 _LOCATION = re.compile(r"!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
 _LINE = re.compile(r"\bline: (\d+)")
@@ -21,7 +21,7 @@ _UNIT = re.compile(r"^!llvm\.dbg\.cu = !\{!(\d+)\}$", re.MULTILINE)  # of a modu
 _STRING = re.compile(r'"([^"]*)"')
 _NAME = re.compile(r'[( ]name: "([^"]*)"')
 _SCOPE = re.compile(r"\bscope: !(\d+)")
-_INLINED = re.compile(r"\binlinedAt: !(\d+)")
+_INLINED_AT = re.compile(r"\binlinedAt: !(\d+)")
 # Terminators before which LLVM inserts no instruction: a block that ends in one is no preheader.
 _SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume", "callbr"})
 
@@ -44,15 +44,15 @@ class Places:
         self._nodes = metadata_nodes(module.annotated)
         self._places: dict[str, Place] = {"": NOWHERE}  # by number of the DILocation
         self._files: dict[str, str] = {}  # by that of the scope
-        self._names: dict[tuple[str, str], str] = {}  # by what `_named` has
+        self._names: dict[tuple[str, str], str] = {}  # by `_file_and_folder`
         if language_of(module.name) and (unit := _UNIT.search(module.annotated)):
             # A source that mirenc compiled, perhaps with flags that map its folder to another.
-            self._names[self._named(unit[1])] = module.name
+            self._names[self._file_and_folder(unit[1])] = module.name
         self._names["", ""] = ""
 
     def of_instruction(self, instruction: int) -> Place:
         """Place of an instruction's ``!dbg`` location; for inlined code in the function that was inlined."""
-        return self._location(self._attached(instruction, "dbg"))
+        return self._location(self._attached_node(instruction, "dbg"))
 
     def of_block(self, block: int) -> Place:
         """Place of a block's first instruction that has a line."""
@@ -64,36 +64,36 @@ class Places:
         """Where a function begins, by its ``DISubprogram``."""
         if not self._module.annotated:
             return NOWHERE
-        match = _OF_FUNCTION.search(annotated_lines(self._module)[self._module.headers[function].line])
+        match = _FUNCTION_PLACE.search(annotated_lines(self._module)[self._module.headers[function].line])
         if match is None:
             return NOWHERE
-        begins = _LINE.search(_bare(self._nodes[match[1]]))
-        return Place(self._file_of(match[1]), int(begins[1]) if begins else 0)
+        line_match = _LINE.search(_without_strings(self._nodes[match[1]]))
+        return Place(self._file_of(match[1]), int(line_match[1]) if line_match else 0)
 
     def of_loop(self, forest: LoopForest, loop: int) -> Place:
         """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``."""
         if not self._module.annotated:
             return NOWHERE
-        latches, outside = ways_in(self._module, forest, loop)
+        latches, entries = ways_in(self._module, forest, loop)
         ends = self._module.arrays.block_start[1:] - 1  # terminator of each block
-        location = self._loop_location({self._attached(ends[block], "llvm.loop") for block in latches})
-        if not location and len(outside) == 1:
+        location = self._loop_location({self._attached_node(ends[block], "llvm.loop") for block in latches})
+        if not location and len(entries) == 1:
             # The terminator of a preheader: a block that has the loop as its only successor.
-            (block,) = outside
+            (block,) = entries
             opcode = self._module.forms[self._module.arrays.form[ends[block]]].opcode
             fan_out = np.diff(self._module.arrays.successor_start[block : block + 2])
-            location = self._attached(ends[block], "dbg") if fan_out == 1 and opcode not in _SPECIAL else ""
-        return self._location(location or self._attached(ends[forest.header[loop]], "dbg"))
+            location = self._attached_node(ends[block], "dbg") if fan_out == 1 and opcode not in _SPECIAL else ""
+        return self._location(location or self._attached_node(ends[forest.header[loop]], "dbg"))
 
     def inlined(self, function: int) -> frozenset[str]:
         """Source names of the functions that were inlined into a function, by the locations of its instructions."""
-        head, names, seen = self._module.headers[function], set(), set()
-        rows = range(head.first, head.last) if self._module.annotated else ()
-        for node in {self._attached(row, "dbg") for row in rows}:
-            while node and node not in seen and (outer := _INLINED.search(self._nodes[node])):
-                seen.add(node)
+        header, names, visited = self._module.headers[function], set(), set()
+        rows = range(header.first, header.last) if self._module.annotated else ()
+        for node in {self._attached_node(row, "dbg") for row in rows}:
+            while node and node not in visited and (outer := _INLINED_AT.search(self._nodes[node])):
+                visited.add(node)
                 line = self._nodes[node]
-                while "!DISubprogram(" not in line and (scope := _SCOPE.search(_bare(line))):
+                while "!DISubprogram(" not in line and (scope := _SCOPE.search(_without_strings(line))):
                     line = self._nodes[scope[1]]
                 names |= {unescaped(name) for name in _NAME.findall(line)}
                 node = outer[1]
@@ -102,12 +102,12 @@ class Places:
     def _loop_location(self, loop_nodes: set[str]) -> str:
         """First location in the ``!llvm.loop`` node of a loop, if all latches have the same node."""
         node = loop_nodes.pop() if len(loop_nodes) == 1 else ""
-        first, *references = re.findall(r"!(\d+)", _bare(self._nodes.get(node, ""))) or [""]
+        first, *references = re.findall(r"!(\d+)", _without_strings(self._nodes.get(node, ""))) or [""]
         if first != node:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
             return ""
         return next((number for number in references if _LOCATION.match(self._nodes.get(number, ""))), "")
 
-    def _attached(self, instruction: int, kind: str) -> str:
+    def _attached_node(self, instruction: int, kind: str) -> str:
         return attached_number(self._module, instruction, kind)
 
     def _location(self, node: str) -> Place:
@@ -119,15 +119,15 @@ class Places:
 
     def _file_of(self, scope: str) -> str:
         if scope not in self._files:
-            named = self._named(scope)
-            if named not in self._names:
-                self._names[named] = source_name(*named, self._module.name)
-            self._files[scope] = self._names[named]
+            file_key = self._file_and_folder(scope)
+            if file_key not in self._names:
+                self._names[file_key] = source_name(*file_key, self._module.name)
+            self._files[scope] = self._names[file_key]
         return self._files[scope]
 
-    def _named(self, scope: str) -> tuple[str, str]:
+    def _file_and_folder(self, scope: str) -> tuple[str, str]:
         """File of a scope, by debug information, and the folder that it is relative to; "" where unknown."""
-        file = _FILE.search(_bare(self._nodes[scope]))
+        file = _FILE.search(_without_strings(self._nodes[scope]))
         strings = _STRING.findall(self._nodes[file[1]])[:2] if file else []
         name, folder = (*map(unescaped, strings), "", "")[:2]
         return os.path.normpath(name) if name else "", folder if os.path.isabs(folder) else ""
@@ -145,25 +145,25 @@ def source_name(name: str, folder: str, typed_path: str) -> str:
         return name
     parent, leaf = os.path.split(typed_path)
     try:
-        here, home, there = map(os.path.realpath, ("", parent, os.path.dirname(path)))
+        cwd, input_folder, source_folder = map(os.path.realpath, ("", parent, os.path.dirname(path)))
     except (OSError, ValueError):  # the working folder was removed; a NUL or a lone surrogate, which no path has
         return name
-    full = os.path.join(there, os.path.basename(path))
-    if full == os.path.join(home, leaf):
+    real_path = os.path.join(source_folder, os.path.basename(path))
+    if real_path == os.path.join(input_folder, leaf):
         return typed_path
-    from_home, from_here = os.path.relpath(full, home), os.path.relpath(full, here)
-    if parent and not _climbs(from_home):
-        return os.path.join(parent, from_home)
-    typed = [typed_path] if os.path.isabs(name) or os.path.realpath(folder) != here else [typed_path, name]
-    if not os.path.isabs(typed_path) and _climbs(from_here) <= max(map(_climbs, typed)):
-        return from_here
-    return os.path.normpath(path) if os.pardir not in path.split(os.sep) else full
+    from_input, from_cwd = os.path.relpath(real_path, input_folder), os.path.relpath(real_path, cwd)
+    if parent and not _parent_steps(from_input):
+        return os.path.join(parent, from_input)
+    typed_names = [typed_path] if os.path.isabs(name) or os.path.realpath(folder) != cwd else [typed_path, name]
+    if not os.path.isabs(typed_path) and _parent_steps(from_cwd) <= max(map(_parent_steps, typed_names)):
+        return from_cwd
+    return os.path.normpath(path) if os.pardir not in path.split(os.sep) else real_path
 
 
-def _climbs(path: str) -> int:
+def _parent_steps(path: str) -> int:
     return os.path.normpath(path).split(os.sep).count(os.pardir)
 
 
-def _bare(line: str) -> str:
+def _without_strings(line: str) -> str:
     """A metadata line without the contents of its strings."""
     return _STRING.sub('""', line)

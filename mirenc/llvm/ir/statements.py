@@ -49,8 +49,8 @@ def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
         return edit(line)
     strings = _STRING.findall(line)
     number = itertools.count()
-    masked = edit(_STRING.sub(lambda match: f"\0{next(number)}\0", line))
-    return _MASK.sub(lambda match: strings[int(match[1])], masked)
+    edited_line = edit(_STRING.sub(lambda match: f"\0{next(number)}\0", line))
+    return _MASK.sub(lambda match: strings[int(match[1])], edited_line)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,15 +98,15 @@ def statements_of(module: IRModule, normalisation: str = "locals") -> Statements
     if normalisation not in NORMALISATIONS:
         raise ValueError(unknown("normalisation", normalisation, NORMALISATIONS))
     table = Rows[str]()
-    head = [table[line] for line in module.type_lines]
+    leading_rows = [table[line] for line in module.type_lines]
     if normalisation == "locals":
-        head += [table[_plain_global(line, module.display)] for line in module.global_lines]
+        leading_rows += [table[_plain_global(line, module.display)] for line in module.global_lines]
         body = np.array([table[form.statement] for form in module.forms], dtype=np.int32)[module.arrays.form]
     else:
-        head += [table[_without_groups(line)] for line in module.global_lines]
+        leading_rows += [table[_without_groups(line)] for line in module.global_lines]
         body = np.array([table[_without_groups(module.lines[line])] for line in module.arrays.line], dtype=np.int32)
-    row = np.concatenate([np.array(head, dtype=np.int32), body])
-    statements = Statements(normalisation, list(table), row, len(module.type_lines), len(head))
+    row = np.concatenate([np.array(leading_rows, dtype=np.int32), body])
+    statements = Statements(normalisation, list(table), row, len(module.type_lines), len(leading_rows))
     module.statements[normalisation] = statements
     return statements
 
@@ -119,12 +119,12 @@ def _without_groups(line: str) -> str:
 def _plain_global(line: str, display: dict[str, str]) -> str:
     """The statement of a global in the normalisation ``locals``."""
     name = global_name(line)
-    rest = line[len(name) + len(" = ") :]
+    definition = line[len(name) + len(" = ") :]
 
-    def plain(text: str) -> str:
+    def normalise(text: str) -> str:
         # Only the words before the type are linkage and visibility; the initialiser may hold any text.
-        head, keyword, tail = re.split(r"\b(global|constant|alias|ifunc)\b", text, maxsplit=1)
-        text = f"{_GLOBAL_NOISE.sub('', head)}{keyword}{_GLOBAL_TAIL.sub('', tail)}"
+        prefix, keyword, tail = re.split(r"\b(global|constant|alias|ifunc)\b", text, maxsplit=1)
+        text = f"{_GLOBAL_NOISE.sub('', prefix)}{keyword}{_GLOBAL_TAIL.sub('', tail)}"
         return _SYMBOL.sub(lambda match: display.get(match[0], match[0]), text) if display else text
 
-    return f"{display.get(name, name)} = {_outside_strings(hide_block_names(rest), plain)}"
+    return f"{display.get(name, name)} = {_outside_strings(hide_block_names(definition), normalise)}"

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from mirenc.llvm.ir.lines import DEFINED
 
 _ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
-_MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
+_MANGLED_SYMBOL = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 # Suffixes of clones that passes make of a function.
 _CLONE = re.compile(r" (?:\(\.[\w.]+\)|\[clone [^\]]*\])$")
 _SIGN = re.compile(r"(?<![A-Za-z0-9_])operator(?![A-Za-z0-9_])(?:\(\)|\[\]|[-<>=!+*/%&|^~,]+)?|[][<>(){} ]")
 # clang and rustc number private constants in order, so the number depends on the rest of the file.
-_NUMBERED = re.compile(r"@((?:\.str|str|switch\.table|\.L?__const|anon|alloc)\.[0-9][.0-9a-f]*)(?![\w$.-])")
+_NUMBERED_SYMBOL = re.compile(r"@((?:\.str|str|switch\.table|\.L?__const|anon|alloc)\.[0-9][.0-9a-f]*)(?![\w$.-])")
 
 # An array in local memory (OpenCL's __local, CUDA's __shared__) is internal and has no initial value. It is in address
 # space 3 where the target has one; otherwise it is recognised by its name, FUNCTION.VARIABLE.
@@ -50,26 +50,26 @@ def strip_parameters(name: str) -> str:
             depth -= 1
     # `f(int)::x` is a variable of f: the text after the parameters belongs to the name.
     depths = itertools.accumulate((sign == "(") - (sign == ")") for sign in name[parameters:])
-    after = next((name[index:] for index, depth in enumerate(depths, parameters) if depth == 0), "")
-    if parameters <= 0 or " for " in name or "::" in after:
+    suffix = next((name[index:] for index, depth in enumerate(depths, parameters) if depth == 0), "")
+    if parameters <= 0 or " for " in name or "::" in suffix:
         return name
     return name[start:parameters].strip()
 
 
 def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None) -> dict[str, str]:
     """Symbol -> symbol as statements show it, both with ``@``, for those of a module's text that differ."""
-    shown: dict[str, str] = {}
-    for name in set(_NUMBERED.findall(text)):
-        shown["@" + name] = "@" + re.sub(r"\.[0-9][.0-9a-f]*$", "", name)
+    display: dict[str, str] = {}
+    for name in set(_NUMBERED_SYMBOL.findall(text)):
+        display["@" + name] = "@" + re.sub(r"\.[0-9][.0-9a-f]*$", "", name)
     if demangle is not None and "@_Z" in text:
-        mangled = sorted(set(_MANGLED.findall(text)))
-        for name, plain in zip(mangled, demangle(mangled), strict=True):
-            if plain != name:
-                shown["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", plain))
+        mangled = sorted(set(_MANGLED_SYMBOL.findall(text)))
+        for name, full_name in zip(mangled, demangle(mangled), strict=True):
+            if full_name != name:
+                display["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", full_name))
     # Arrays in local memory are globals in LLVM, but their names are local ones. LLVM prints globals before functions.
     arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])
     prefixes = tuple(f"@{function}." for function in DEFINED.findall(text)) if arrays else ()
-    return shown | {name: "%" for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)}
+    return display | {name: "%" for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)}
 
 
 def unescaped(text: str) -> str:

@@ -89,16 +89,16 @@ def loops_of(assembly: str, function: str, *, branches: bool = True) -> list[Loo
     """
     loops: dict[str, Loop] = {}
     current: Loop | None = None
-    inside = False
+    in_function = False
     block = ("", "")  # label and name
     steps: list[tuple[Loop, list[int], str]] = []  # of each instruction: its loop, classes, and where it jumps to
     starts: dict[str, int] = {}  # label -> the first step of its block
-    places = _aarch64 if "// %bb." in assembly else _x86
+    classify = _classify_aarch64 if "// %bb." in assembly else _classify_x86
     for line in assembly.split("\n"):
-        if not inside:
+        if not in_function:
             match = _FUNCTION.match(line)
             if match and match["name"].strip('"') == function:
-                inside = True
+                in_function = True
                 current = loops.setdefault("", Loop("", 0))
         elif _END.match(line):
             break
@@ -106,72 +106,72 @@ def loops_of(assembly: str, function: str, *, branches: bool = True) -> list[Loo
             block = start["label"] or "", start["name"] or ""
             starts[block[0] or "none"] = len(steps)
             current = loops[""]
-            if within := _INSIDE.search(line):
-                current = loops.setdefault(within[1], Loop("", int(within[2])))
+            if loop_match := _INSIDE.search(line):
+                current = loops.setdefault(loop_match[1], Loop("", int(loop_match[2])))
         elif header := _HEADER.search(line):
             current = loops.setdefault(block[0], Loop("", 0))
             current.name, current.depth = block[1], int(header[1])
-        elif within := _INSIDE.search(line):
-            current = loops.setdefault(within[1], Loop("", int(within[2])))
+        elif loop_match := _INSIDE.search(line):
+            current = loops.setdefault(loop_match[1], Loop("", int(loop_match[2])))
         elif (instruction := _INSTRUCTION.match(line)) and current is not None:
-            rest = instruction["rest"] or ""
+            operands = instruction["rest"] or ""
             current.instructions += 1
-            classes = places(current, instruction["name"], _COMMENT.sub("", rest))
-            classes = [_PLACE["spill"]] if _SPILL.search(rest) else classes
+            classes = classify(current, instruction["name"], _COMMENT.sub("", operands))
+            classes = [_PLACE["spill"]] if _SPILL.search(operands) else classes
             current.counts[classes] += 1
-            steps.append((current, classes, _COMMENT.sub("", rest).rpartition(".LBB")[2]))
-    until: dict[int, int] = {}  # loop -> the step up to which all may be skipped: a jump goes on there
+            steps.append((current, classes, _COMMENT.sub("", operands).rpartition(".LBB")[2]))
+    skip_end: dict[int, int] = {}  # loop -> the step up to which all may be skipped: a jump goes on there
     for place, (loop, classes, target) in enumerate(steps if branches else ()):
-        if loop.depth and place < until.get(id(loop), 0):
+        if loop.depth and place < skip_end.get(id(loop), 0):
             loop.skipped[classes] += 1
         end = starts.get(target, 0)
         if place < end < len(steps) and steps[end][0] is loop:
-            until[id(loop)] = max(end, until.get(id(loop), 0))
+            skip_end[id(loop)] = max(end, skip_end.get(id(loop), 0))
     return [*loops.values()]
 
 
-def _x86(loop: Loop, name: str, operands: str) -> list[int]:
+def _classify_x86(loop: Loop, name: str, operands: str) -> list[int]:
     bits = 512 if "%zmm" in operands else 256 if "%ymm" in operands else 128 if "%xmm" in operands else 64
-    bare = name.removeprefix("v")
-    scalar = bits == 128 and _X86_SCALAR.search(bare) is not None
-    loop.bits = max(loop.bits, 64 if scalar else bits)
-    places = []
+    stem = name.removeprefix("v")
+    is_scalar = bits == 128 and _X86_SCALAR.search(stem) is not None
+    loop.bits = max(loop.bits, 64 if is_scalar else bits)
+    classes = []
     if "(" in operands and not name.startswith(("lea", "prefetch", "nop")):
         last = operands.rstrip().endswith(")") or (operands.rstrip().endswith("}") and re.search(r"\)\s*\{", operands))
-        changes = "," in operands or bare.startswith(("inc", "dec", "neg", "not"))
-        writes = last and changes and not bare.startswith(("cmp", "test", "ucomi", "comi", "bt"))
-        pure = bare.startswith(("mov", "extract", "pextr", "set"))
-        if "gather" not in bare and "scatter" not in bare:
-            if writes or bare.startswith("set"):
-                places.append(_PLACE["store"])
-            if not writes or not pure:
-                places.append(_PLACE["load"])
-    loop.masked_stores += _PLACE["store"] in places and "maskmov" in bare
-    kind = next((place for place, pattern in _X86_CLASSES if pattern.match(bare)), None)
+        changes = "," in operands or stem.startswith(("inc", "dec", "neg", "not"))
+        writes = last and changes and not stem.startswith(("cmp", "test", "ucomi", "comi", "bt"))
+        is_move = stem.startswith(("mov", "extract", "pextr", "set"))
+        if "gather" not in stem and "scatter" not in stem:
+            if writes or stem.startswith("set"):
+                classes.append(_PLACE["store"])
+            if not writes or not is_move:
+                classes.append(_PLACE["load"])
+    loop.masked_stores += _PLACE["store"] in classes and "maskmov" in stem
+    kind = next((place for place, pattern in _X86_CLASSES if pattern.match(stem)), None)
     if kind is not None and (bits > 64 or "%k" in operands or CLASSES[kind] not in ("mask", "shuffle")):
-        return [*places, kind]
-    if bare.startswith("mov"):
-        between = "%xmm" in operands and re.search(r"%(?:[re][a-ds0-9]|r\d+)", operands) and "(" not in operands
-        return [*places, _PLACE["shuffle"]] if between else places or [_PLACE["move"]]
-    return [*places, _PLACE["float" if scalar else "vector" if bits > 64 else "integer"]]
+        return [*classes, kind]
+    if stem.startswith("mov"):
+        crosses = "%xmm" in operands and re.search(r"%(?:[re][a-ds0-9]|r\d+)", operands) and "(" not in operands
+        return [*classes, _PLACE["shuffle"]] if crosses else classes or [_PLACE["move"]]
+    return [*classes, _PLACE["float" if is_scalar else "vector" if bits > 64 else "integer"]]
 
 
 _AARCH64_VECTOR = re.compile(r"\bv\d+\.|\bq\d+\b")
 _AARCH64_FLOAT = re.compile(r"\b[sdh]\d+\b")
 
 
-def _aarch64(loop: Loop, name: str, operands: str) -> list[int]:
-    vector = _AARCH64_VECTOR.search(operands) is not None
-    loop.bits = max(loop.bits, 128 if vector else 64)
+def _classify_aarch64(loop: Loop, name: str, operands: str) -> list[int]:
+    is_vector = _AARCH64_VECTOR.search(operands) is not None
+    loop.bits = max(loop.bits, 128 if is_vector else 64)
     if name.startswith(("ldr", "ldp", "ldur", "ld1", "ld2", "ld3", "ld4")):
         return [_PLACE["load"]]
     if name.startswith(("str", "stp", "stur", "st1", "st2", "st3", "st4")):
         return [_PLACE["store"]]
-    if name in ("mov", "fmov", "movi") and not vector:
+    if name in ("mov", "fmov", "movi") and not is_vector:
         return [_PLACE["move"]]
     kind = next((place for place, pattern in _AARCH64_CLASSES if pattern.match(name)), None)
-    if kind is not None and (vector or CLASSES[kind] != "shuffle"):
+    if kind is not None and (is_vector or CLASSES[kind] != "shuffle"):
         return [kind]
-    if vector:
+    if is_vector:
         return [_PLACE["vector"]]
     return [_PLACE["float" if _AARCH64_FLOAT.search(operands) else "integer"]]

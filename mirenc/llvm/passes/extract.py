@@ -17,7 +17,7 @@ from mirenc.llvm.ir.lines import NAME, OPENING, balanced
 
 # What an entry may refer to; quoted text and remarks refer to nothing. LLVM spells a quote inside a string `\22`.
 _REFERENCE = re.compile(rf'([@%#!]{NAME})|"[^"]*"|;[^\n]*')
-_NAMED = re.compile(rf"(?:attributes )?([@%#!]{NAME}) = ")
+_NAMED_ENTRY = re.compile(rf"(?:attributes )?([@%#!]{NAME}) = ")
 _FUNCTION = re.compile(rf"(?:define|declare) [^\n]*?(@{NAME})\(")
 _VARIABLE = re.compile(rf"@{NAME} = ((?:[\w()]+ )*?)(global|constant) ")
 _ALIAS = re.compile(rf"@{NAME} = ((?:[\w()]+ )*?)(?:alias|ifunc) ")
@@ -25,7 +25,7 @@ _LINKAGES = "private|internal|available_externally|linkonce|weak|common|appendin
 _LINKAGE = re.compile(rf"\b({_LINKAGES}) ")
 _COMDAT = re.compile(rf'("[^"]*")|,? comdat(?:\(\${NAME}\)|(?=[ ,]|$))', re.MULTILINE)
 # What may follow a declaration's attributes and belongs to definitions.
-_DEFINED = re.compile(r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]")
+_DEFINITION = re.compile(r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]")
 _ALIGNMENT = re.compile(r", align \d+(?=, |$)")
 _BLOCK_ADDRESS = re.compile(rf"\bblockaddress\((@{NAME}), ")
 _SUFFIX = re.compile(r"\*|(?: addrspace)?(?: ?\()")
@@ -49,18 +49,18 @@ class _Entry:
         return list(dict.fromkeys(name for name in _REFERENCE.findall(self.text) if name))
 
     @cached_property
-    def declared(self) -> "_Entry":
-        """The same, where only its existence counts."""
-        return _Entry(self.number, self.name, _declared(self.source), "")
+    def declaration(self) -> "_Entry":
+        """The entry as a declaration, for modules in which only its existence counts."""
+        return _Entry(self.number, self.name, _declaration(self.source), "")
 
-    def kept_for(self, function: str) -> "_Entry":
-        """How the module of a function has it."""
+    def entry_for(self, function: str) -> "_Entry":
+        """The entry as the module of a function has it: itself, or its declaration."""
         if self.name[0] != "@" or self.name == function or self.source.startswith("declare"):
             return self
         variable = _VARIABLE.match(self.source)
         # The address of another function's block says nothing without that block.
-        constant = variable and variable[2] == "constant" and set(_BLOCK_ADDRESS.findall(self.source)) <= {function}
-        return self if constant else self.declared
+        is_constant = variable and variable[2] == "constant" and set(_BLOCK_ADDRESS.findall(self.source)) <= {function}
+        return self if is_constant else self.declaration
 
 
 def extract_functions(text: str) -> Iterator[tuple[str, str]]:
@@ -71,55 +71,55 @@ def extract_functions(text: str) -> Iterator[tuple[str, str]]:
     Attributes stay, linkage and comdats go. A function that takes the address of another one's block is left out.
     Raises IRParseError: a function has no end.
     """
-    head, entries = _entries(text)
-    always = [entries[name] for name in _KEPT_METADATA if name in entries]
+    target_lines, entries = _entries(text)
+    metadata_entries = [entries[name] for name in _KEPT_METADATA if name in entries]
     for entry in list(entries.values()):
         if entry.source.startswith("define") and set(_BLOCK_ADDRESS.findall(entry.text)) <= {entry.name}:
-            reached = _reached(entries, [entry, *always], entry.name)
-            yield entry.name[1:].strip('"'), "\n".join([*head, *reached, ""])
+            texts = _needed_texts(entries, [entry, *metadata_entries], entry.name)
+            yield entry.name[1:].strip('"'), "\n".join([*target_lines, *texts, ""])
 
 
 def without_size_attributes(text: str) -> str:
     """The same module without ``minsize`` and ``optsize``: what a front end gives without -Oz or -Os."""
-    empty = set()
+    empty_groups = set()
 
-    def shrunk(group: re.Match[str]) -> str:
+    def shrink(group: re.Match[str]) -> str:
         words = _without_size_words(group[2] + " ")
         if words.strip():
             return f"attributes {group[1]} = {{{words[:-1]}}}"
-        empty.add(group[1])
+        empty_groups.add(group[1])
         return ""
 
-    text = _GROUP.sub(shrunk, text)
+    text = _GROUP.sub(shrink, text)
     text = re.sub(r"^(?:define|declare) [^\n]*", lambda line: _without_size_words(line[0]), text, flags=re.MULTILINE)
     # LLVM refuses a group without attributes, so what is empty goes with all that refers to it.
-    return re.sub(r'("[^"]*")| (#\d+)\b', lambda match: "" if match[2] in empty else match[0], text)
+    return re.sub(r'("[^"]*")| (#\d+)\b', lambda match: "" if match[2] in empty_groups else match[0], text)
 
 
 def _without_size_words(text: str) -> str:
     return _SIZE_WORD.sub(lambda match: match[1] or "", text)
 
 
-def _reached(entries: dict[str, _Entry], start: list[_Entry], function: str) -> list[str]:
+def _needed_texts(entries: dict[str, _Entry], start: list[_Entry], function: str) -> list[str]:
     """Texts of all that a function's module needs, in the order of the original."""
-    reached = {entry.name: entry for entry in start}
-    waiting = list(start)
-    while waiting:
-        for name in waiting.pop().references:
-            if name not in reached and name in entries:
-                reached[name] = entries[name].kept_for(function)
-                waiting.append(reached[name])
-    return [entry.text for entry in sorted(reached.values(), key=lambda entry: entry.number)]
+    needed = {entry.name: entry for entry in start}
+    stack = list(start)
+    while stack:
+        for name in stack.pop().references:
+            if name not in needed and name in entries:
+                needed[name] = entries[name].entry_for(function)
+                stack.append(needed[name])
+    return [entry.text for entry in sorted(needed.values(), key=lambda entry: entry.number)]
 
 
 def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:
     """Lines about the target, and the entries that have names."""
-    head: list[str] = []
+    target_lines: list[str] = []
     entries: dict[str, _Entry] = {}
     lines = iter(text.splitlines())
     for line in lines:
         if line.startswith("target "):
-            head.append(line)
+            target_lines.append(line)
             continue
         source = line
         if line.startswith("define "):
@@ -130,26 +130,26 @@ def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:
                 except StopIteration:
                     raise IRParseError(f"the function that begins with {line[:60]!r} has no end") from None
             source = "\n".join(body)
-        if named := (_FUNCTION if source.startswith(("define ", "declare ")) else _NAMED).match(source):
-            entries[named[1]] = _Entry(len(entries), named[1], _kept(source), source)
-    return head, entries
+        if match := (_FUNCTION if source.startswith(("define ", "declare ")) else _NAMED_ENTRY).match(source):
+            entries[match[1]] = _Entry(len(entries), match[1], _detach(source), source)
+    return target_lines, entries
 
 
-def _kept(source: str) -> str:
-    """An entry without what ties it to other modules."""
-    line, *rest = source.split("\n", 1)
+def _detach(source: str) -> str:
+    """Text of an entry without linkage and comdat, which tie it to other modules."""
+    line, *body = source.split("\n", 1)
     if source.startswith("define "):
         line = _without_linkage(line)
     if source.startswith(("define ", "@")):
         line = _COMDAT.sub(lambda match: match[1] or "", line)
-    return "\n".join([line, *rest])
+    return "\n".join([line, *body])
 
 
 def _without_linkage(words: str) -> str:
     return _LINKAGE.sub(lambda match: "dso_local " if match[1] in ("private", "internal") else "", words, count=1)
 
 
-def _declared(source: str) -> str:
+def _declaration(source: str) -> str:
     """A definition of a symbol as a declaration."""
     line = source.split("\n", 1)[0]
     if line.startswith("define "):
@@ -157,7 +157,7 @@ def _declared(source: str) -> str:
         assert symbol is not None
         end = balanced(line, symbol.end() - 1)
         tail = line[end:]
-        cut = _DEFINED.search(tail)
+        cut = _DEFINITION.search(tail)
         return "declare " + _without_linkage(line[len("define ") : end]) + (tail[: cut.start()] if cut else tail)
     name = line.split(" = ")[0]
     if variable := _VARIABLE.match(line):
@@ -168,10 +168,10 @@ def _declared(source: str) -> str:
     alias = _ALIAS.match(line)
     assert alias is not None
     end, arguments = _type_end(line, alias.end())
-    local = "dso_local " if re.search("dso_local|internal|private", alias[1]) else ""
+    prefix = "dso_local " if re.search("dso_local|internal|private", alias[1]) else ""
     if not arguments:
-        return f"{name} = external {local}global {line[alias.end() : end]}"
-    return f"declare {local}{line[alias.end() : arguments].rstrip()} {name}{line[arguments:end]}"
+        return f"{name} = external {prefix}global {line[alias.end() : end]}"
+    return f"declare {prefix}{line[alias.end() : arguments].rstrip()} {name}{line[arguments:end]}"
 
 
 def _type_end(text: str, start: int) -> tuple[int, int]:

@@ -27,7 +27,7 @@ class SharedEngine(Engine):
         service, names = _CHILD / "libllvm_pass_service.py", [library] if library else list(_names(version))
         kind, advice = "shared library", f"Type: apt-get install libllvm{version or 19}"
         super().__init__(service, names, kind=kind, advice=advice, **limits)
-        self._watching = Engine(service, ["-print-changed", *names], kind=kind, advice=advice, **limits)
+        self._watcher = Engine(service, ["-print-changed", *names], kind=kind, advice=advice, **limits)
         self.deciding = Engine(service, ["-inline-cost-full", *names], kind=kind, advice=advice, **limits)
         """The same library, where LLVM's inliner takes the cost of a call from its ``"function-inline-cost"``.
 
@@ -37,7 +37,7 @@ class SharedEngine(Engine):
 
     def close(self) -> None:
         super().close()
-        self._watching.close()
+        self._watcher.close()
         self.deciding.close()
 
     def fires(self, ir: bytes, pipelines: Sequence[str]) -> list[frozenset[str] | Failed]:
@@ -48,7 +48,7 @@ class SharedEngine(Engine):
         form that passes of loops want. Names are LLVM's as it prints them, without ``Pass`` at the end: ``SROA``,
         ``InstCombine``. `mirenc.llvm.passes.extract` makes a module of one function. Raises as `run_all`.
         """
-        results = self._watching.ask(ir, pipelines)
+        results = self._watcher.ask(ir, pipelines)
         return [result if isinstance(result, Failed) else frozenset(result[0]["changed"]) for result in results]
 
 
@@ -76,15 +76,15 @@ def find_engine(pipelines: Iterable[str], *, prefer: str = "", **limits: Unpack[
     Raises ToolchainError: none of those that are here knows them; it says which and what is missing.
     """
     pipelines = list(dict.fromkeys(pipelines))
-    unknown = []
+    problems = []
     for engine in _engines(major_of(prefer) if prefer else None, **limits):
         missing = next((pipeline for pipeline in pipelines if not engine.knows(pipeline)), None)
         if missing is None:
             return engine
-        short = missing if len(missing) <= 60 else f"{missing[:57]}..."
-        unknown.append(f"{engine.name} does not know {short!r}")
+        short_name = missing if len(missing) <= 60 else f"{missing[:57]}..."
+        problems.append(f"{engine.name} does not know {short_name!r}")
         engine.close()
-    reasons = "; ".join(unknown)
+    reasons = "; ".join(problems)
     advice = "Install the library of LLVM 19 (Debian: apt-get install libllvm19)"
     raise ToolchainError(f"no LLVM here can run these pass lists: {reasons}. {advice}")
 
@@ -104,7 +104,7 @@ def _engines(first: int | None, **limits: Unpack[EngineLimits]) -> Iterator[Engi
         except ToolchainError:
             continue
         if version is None:
-            versions += [older for older in range(major - 1, OLDEST - 1, -1) if older != first]
+            versions += [number for number in range(major - 1, OLDEST - 1, -1) if number != first]
         if version is None and major == first:
             engine.close()
         else:

@@ -20,8 +20,8 @@ from mirenc.llvm.passes.extract import extract_functions
 from mirenc.llvm.passes.loop_hint import PLAIN, Hint
 from mirenc.llvm.passes.vectorizer import ask_llvm, loop_node, marked, widest, with_hint
 
-_STILL = (*PLAIN.nodes(), '!{!"llvm.loop.unroll.disable"}')
-_REST = re.compile(rf"{re.escape(LOOP)}\S*\.(?:prol|epil)")
+_PLAIN_NODES = (*PLAIN.nodes(), '!{!"llvm.loop.unroll.disable"}')
+_REMAINDER = re.compile(rf"{re.escape(LOOP)}\S*\.(?:prol|epil)")
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,13 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     """
     text, loops = marked(module)
     place = loops.index((loop.symbol, loop.header))
-    node, free = loop_node(place), loop_node(len(loops))
-    text = with_hint(_functions(text)[loop.symbol], _STILL, free, but=node)
+    node, start = loop_node(place), loop_node(len(loops))
+    text = with_hint(_functions(text)[loop.symbol], _PLAIN_NODES, start, excluded_node=node)
     loop_text = f"!{node} = distinct !{{!{node}, !{node + 1}}}\n"
-    endings = [with_hint(loop_text, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
-    several = (find_loops(module).innermost == find_loop(module, loop)).sum().item() > 1  # blocks
+    endings = [with_hint(loop_text, () if hint is None else hint.nodes(), start + len(_PLAIN_NODES)) for hint in hints]
+    branches = (find_loops(module).innermost == find_loop(module, loop)).sum().item() > 1  # blocks
     return [
-        answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol, branches=several), place + 1)
+        answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol, branches=branches), place + 1)
         for answer in _answers(module, text, endings, vector_bits, loop)
     ]
 
@@ -69,23 +69,23 @@ def _answers(module: IRModule, text: str, endings: list[str], bits: int, loop: R
     answers: list[Answer | None] = []
     while len(answers) < len(endings):
         try:
-            rest = endings[len(answers) :]
-            answers += ask_llvm(module, text, rest, bits, function=loop.symbol, header=header)
-        except EndedError as ended:
-            if ended.status == "start":
+            remaining = endings[len(answers) :]
+            answers += ask_llvm(module, text, remaining, bits, function=loop.symbol, header=header)
+        except EndedError as error:
+            if error.status == "start":
                 return [None] * len(endings)
-            answers += [*ended.answers, None]
+            answers += [*error.answers, None]
     return answers
 
 
 def _loop_code(remarks: dict[str, Any], loops: list[Loop], line: int) -> LoopCode:
     """The code of the loop on a source line, from LLVM's remarks and the loops of the function's assembly."""
     choices = [(width, count) for place, width, count in remarks["choices"] if place == line]
-    unrolled = [factor for place, factor in remarks["unrolled"] if place == line]
+    unroll_factors = [factor for place, factor in remarks["unrolled"] if place == line]
 
     def innermost(name: str) -> Loop | None:
-        """Of several versions, one that is in most loops."""
-        versions = [loop for loop in loops if loop.name.startswith(name) and not _REST.match(loop.name)]
+        """The version of a loop that is nested most deeply; None if there is none."""
+        versions = [loop for loop in loops if loop.name.startswith(name) and not _REMAINDER.match(loop.name)]
         return max(versions, key=lambda loop: loop.depth, default=None)
 
     vector, epilogue, scalar = map(innermost, ("vector.body", "vec.epilog", LOOP))
@@ -96,5 +96,5 @@ def _loop_code(remarks: dict[str, Any], loops: list[Loop], line: int) -> LoopCod
             around.counts += loop.counts
             around.instructions += loop.instructions
     count, instructions = sum(loop.depth > 0 for loop in loops), sum(loop.instructions for loop in loops)
-    hint, factor = Hint(*max(choices, key=widest, default=(1, 1))), max(unrolled, default=1)
+    hint, factor = Hint(*max(choices, key=widest, default=(1, 1))), max(unroll_factors, default=1)
     return LoopCode(hint, factor, vector, epilogue, scalar, around, count, instructions)

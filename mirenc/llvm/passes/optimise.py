@@ -42,8 +42,8 @@ _NEEDS_BODIES = re.compile(rf"^@({NAME}) = [^\n\"]*\b(?:alias|ifunc) |\bblockadd
 _GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
 _ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
-_FOR_SIZE = re.compile(r" (?:optsize|minsize|optdebug)(?= )")
-_OF_DEBUG = re.compile(r" optdebug(?= )")  # LLVM refuses it beside optsize
+_SIZE_ATTRIBUTES = re.compile(r" (?:optsize|minsize|optdebug)(?= )")
+_DEBUG_ATTRIBUTE = re.compile(r" optdebug(?= )")  # LLVM refuses it beside optsize
 # After the arguments: whether the address matters, its space, attributes.
 _AFTER_ARGUMENTS = re.compile(r"(?: (?:local_)?unnamed_addr)?( addrspace\(\d+\))?( #\d+)?")
 
@@ -77,8 +77,8 @@ def formed(
     # A module that was read has no other hints than these either, and no vector may depend on a profile.
     text = without_optnone(without_hints(text), unoptimised=unoptimised)
     # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
-    unwanted = _OF_DEBUG if "attributes" in PASSES[form] else _FOR_SIZE
-    text = _ANY_GROUP.sub(lambda group: _without(unwanted, group[0]), text)
+    attributes = _DEBUG_ATTRIBUTE if "attributes" in PASSES[form] else _SIZE_ATTRIBUTES
+    text = _ANY_GROUP.sub(lambda group: _without_attributes(attributes, group[0]), text)
     names = set(DEFINED.findall(text))
     if any(name.isdecimal() for name in names):  # one that is called so stands in quotes
         raise IRParseError("some functions have no names, and passes would renumber them")
@@ -86,10 +86,10 @@ def formed(
     missing = names.difference(DEFINED.findall(optimised))
     if not missing or not (deleted or missing == names):
         return FormedText(optimised, "")
-    alone = with_bodies(run(only(text, missing), form), missing)
-    if lost := missing.difference(DEFINED.findall(alone)):
-        raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost))} although other modules may use it")
-    return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
+    deleted_text = with_bodies(run(keep_bodies(text, missing), form), missing)
+    if lost_names := missing.difference(DEFINED.findall(deleted_text)):
+        raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost_names))} although other modules may use it")
+    return FormedText(deleted_text, "") if missing == names else FormedText(optimised, deleted_text)
 
 
 def without_optnone(text: str, *, unoptimised: bool = False) -> str:
@@ -98,32 +98,32 @@ def without_optnone(text: str, *, unoptimised: bool = False) -> str:
     Of an ``unoptimised`` module without any ``noinline``: there ``clang -O0 -Xclang -disable-O0-optnone`` puts it on
     every function, and the author's own cannot be told from it.
     """
-    return (_ANY_GROUP if unoptimised else _GROUP).sub(lambda group: _without(_OPTNONE, group[0]), text)
+    return (_ANY_GROUP if unoptimised else _GROUP).sub(lambda group: _without_attributes(_OPTNONE, group[0]), text)
 
 
-def _without(attributes: re.Pattern[str], group: str) -> str:
+def _without_attributes(attributes: re.Pattern[str], group: str) -> str:
     """A group without some attributes; one left empty, which LLVM refuses, gets an attribute without meaning."""
     return re.sub(r"= \{ \}$", '= { "none" }', attributes.sub("", group))
 
 
-def only(text: str, names: Collection[str]) -> str:
+def keep_bodies(text: str, names: Collection[str]) -> str:
     """Canonical text in which the functions called ``names`` alone have bodies, and are visible from outside.
 
     So no pass deletes them. Variables are made visible, too, since functions that write them are gone. Where an alias,
     an ifunc or the address of a block needs other bodies, all stay.
     """
 
-    def visible(match: re.Match[str]) -> str:
+    def make_visible(match: re.Match[str]) -> str:
         return _LINKAGE.sub(r"define \1", match[0]) if match[1] in names else match[0]
 
-    text = _BODY.sub(visible, _LOCAL_VARIABLE.sub(r"\1", text))
+    text = _BODY.sub(make_visible, _LOCAL_VARIABLE.sub(r"\1", text))
     return text if _NEEDS_BODIES.search(text) else with_bodies(text, names)
 
 
 def with_bodies(text: str, names: Collection[str]) -> str:
     """Canonical text in which other functions than ``names`` are declared, not defined."""
 
-    def declared(match: re.Match[str]) -> str:
+    def declare(match: re.Match[str]) -> str:
         if match[1] in names:
             return match[0]
         # Its calling convention, type, address space and attributes.
@@ -133,4 +133,4 @@ def with_bodies(text: str, names: Collection[str]) -> str:
         words = "" if suffix is None else "".join(word or "" for word in suffix.groups())
         return _LINKAGE.sub(r"declare \1", header[:end]) + words
 
-    return _BODY.sub(declared, text)
+    return _BODY.sub(declare, text)

@@ -72,9 +72,9 @@ def expanded(name: str, version: str = "19") -> str:
 
 def parse(text: str) -> tuple[PassNode, ...]:
     """A list of passes as a tree; PassError where it is not written as one. An engine tells whether it knows them."""
-    passes, end = _parsed(text, 0)
+    passes, end = _parse_passes(text, 0)
     if end < len(text):
-        raise _unreadable(text, end)
+        raise _parse_error(text, end)
     return passes
 
 
@@ -92,26 +92,26 @@ def steps(passes: Iterable[PassNode], kind: str = "module") -> Iterator[Step]:
             yield Step(kind, str(node))
 
 
-def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:
-    """Passes up to the bracket that closes them, or to the end, and the place of that."""
+def _parse_passes(text: str, position: int) -> tuple[tuple[PassNode, ...], int]:
+    """Passes up to the bracket that closes them, or up to the end of the text, and the position there."""
     passes = []
     while True:
-        if (match := _PASS.match(text, at)) is None:
-            raise _unreadable(text, at)
-        at = match.end()
-        inner: tuple[PassNode, ...] = ()
-        if text.startswith("(", at):
-            inner, at = _parsed(text, at + 1)
-            if not text.startswith(")", at):
-                raise _unreadable(text, at)
-            at += 1
-        passes.append(PassNode(match[1], match[2], inner))
-        if not text.startswith(",", at):
-            return tuple(passes), at
-        at += 1
+        if (match := _PASS.match(text, position)) is None:
+            raise _parse_error(text, position)
+        position = match.end()
+        children: tuple[PassNode, ...] = ()
+        if text.startswith("(", position):
+            children, position = _parse_passes(text, position + 1)
+            if not text.startswith(")", position):
+                raise _parse_error(text, position)
+            position += 1
+        passes.append(PassNode(match[1], match[2], children))
+        if not text.startswith(",", position):
+            return tuple(passes), position
+        position += 1
 
 
-def _unreadable(text: str, at: int) -> PassError:
-    place = f"{text[at : at + 20]!r} at character {at + 1}" if at < len(text) else "its end"
-    right = "'function(sroa,loop-mssa(licm)),globaldce', without spaces"
-    return PassError(f"a list of passes is wrong at {place}. Write it as in {right}")
+def _parse_error(text: str, position: int) -> PassError:
+    place = f"{text[position : position + 20]!r} at character {position + 1}" if position < len(text) else "its end"
+    example = "'function(sroa,loop-mssa(licm)),globaldce', without spaces"
+    return PassError(f"a list of passes is wrong at {place}. Write it as in {example}")

@@ -26,7 +26,7 @@ class Optimised:
     """What a list of passes made of a module, and bytes of the object that it becomes.
 
     - ``instructions``: of its functions, without those that only describe debug information.
-    - ``text_bytes``: machine code: the text sections, padding between functions included, jump tables not.
+    - ``text_bytes``: machine code: the sections of code, padding between functions included, jump tables not.
     - ``data_bytes``: read-only data: constants, jump tables and lookup tables.
     - ``loaded_bytes``: all that is loaded with the program: code, data, tables for unwinding; not zeros (``.bss``).
     - ``digest``: SHA-256 of the module without names of locals and debug information: two lists of one made the same.
@@ -71,7 +71,7 @@ class EngineLimits(TypedDict, total=False):
 class Engine:
     """Runs lists of passes in a child process; `mirenc.llvm.passes.find_llvm` has those there are.
 
-    One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
+    An engine is one process with one module at a time: for two at once make two. A closed one starts again when asked.
     ``service`` and its ``arguments`` are what the child loads, ``kind`` says how LLVM is reached, ``advice`` what to
     type where it cannot be started.
     """
@@ -94,8 +94,8 @@ class Engine:
         """LLVM's version, ``19.1.7``; starts the child when first asked. ToolchainError where it cannot."""
         try:
             return self._child.version()
-        except EndedError as ended:
-            raise self._start_error(ended) from None
+        except EndedError as error:
+            raise self._start_error(error) from None
 
     @property
     def name(self) -> str:
@@ -150,29 +150,29 @@ class Engine:
         request = {"codegen": codegen, "keep": keep, "debug": debug}
         results: list[Answer | Failed] = []
         while len(results) < len(pipelines):
-            rest = request | {"pipelines": pipelines[len(results) :]}
-            failed = []
+            next_request = request | {"pipelines": pipelines[len(results) :]}
+            failures = []
             try:
-                answers = self._child.ask(rest, ir, self.timeout)
-            except EndedError as ended:
-                if ended.status == "start":
-                    raise self._start_error(ended) from None
-                reason = ": ".join(filter(None, (ended.ending, ended.problem)))
-                answers, failed = ended.answers, [Failed("crash" if ended.ending else ended.status, reason)]
+                answers = self._child.ask(next_request, ir, self.timeout)
+            except EndedError as error:
+                if error.status == "start":
+                    raise self._start_error(error) from None
+                reason = ": ".join(filter(None, (error.ending, error.problem)))
+                answers, failures = error.answers, [Failed("crash" if error.ending else error.status, reason)]
                 # Otherwise each list would end a process of its own.
                 if not answers:
-                    raise IRParseError(f"LLVM ended while it read the module: {failed[0].problem}") from None
-            (reading, _), *answers = answers
-            if reading["status"] == "input":
-                lines = [line for line in reading["problem"].splitlines() if not line.endswith(" parsing error")]
+                    raise IRParseError(f"LLVM ended while it read the module: {failures[0].problem}") from None
+            (read_answer, _), *answers = answers
+            if read_answer["status"] == "input":
+                lines = [line for line in read_answer["problem"].splitlines() if not line.endswith(" parsing error")]
                 problem = f"{self.name} cannot read the module: {lines[0] if lines else 'no reason given'}"
                 advice = "If a newer LLVM wrote it, install the library of that one, such as libllvm22"
-                raise IRParseError(f"{problem}. {advice}", diagnostic=reading["problem"])
+                raise IRParseError(f"{problem}. {advice}", diagnostic=read_answer["problem"])
             for answer, data in answers:
                 status = answer.pop("status")
                 results.append((answer, data) if status == "ok" else Failed(status, **answer))
             if len(results) < len(pipelines):
-                results += failed
+                results += failures
         return results
 
     def _run_one(self, ir: bytes, pipeline: str, codegen: int, **options: Any) -> Answer:
@@ -181,5 +181,5 @@ class Engine:
             raise PassError(f"{self.name} fails on this list ({result.status}): {result.problem}", failed=result.status)
         return result
 
-    def _start_error(self, ended: EndedError) -> ToolchainError:
-        return ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}")
+    def _start_error(self, error: EndedError) -> ToolchainError:
+        return ToolchainError(f"LLVM cannot be started ({self._kind}): {error.problem}. {self._advice}")

@@ -26,14 +26,14 @@ _PROCESSORS = {
     ("aarch64", 128): "generic",
 }
 _ARCHITECTURE = re.compile(r'^target triple = "(\w+)', re.MULTILINE)
-_SAME = {"amd64": "x86_64", "arm64": "aarch64"}
+_ALIASES = {"amd64": "x86_64", "arm64": "aarch64"}
 # The processor that a function is for, and metadata, which may have other hints and places of loops.
 _PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
-_ATTACHED = re.compile(r" ![\w.]+ !\d+")
+_ATTACHMENT = re.compile(r" ![\w.]+ !\d+")
 # Begins the scope of a metadata node, and is left behind by inlining; the nodes are not kept.
 _SCOPE = "call void @llvm.experimental.noalias.scope.decl("
 # A place needs a scope, and that a file. The module's own nodes are left out.
-_HEAD = (
+_DEBUG_NODES = (
     "!llvm.module.flags = !{!0}",
     "!llvm.dbg.cu = !{!1}",
     '!0 = !{i32 2, !"Debug Info Version", i32 3}',
@@ -43,7 +43,7 @@ _HEAD = (
 )
 _NODES = 4  # of the first loop
 _OWN_NODE = re.compile(r"^!(\d+) = distinct !\{!\1, !\d+\}$", re.MULTILINE)
-_ASKING = Hint(2, 2).nodes()
+_HINT_NODES = Hint(2, 2).nodes()
 
 
 @functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn, and one answer is of all
@@ -63,10 +63,10 @@ def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple
 def follows_hints(module: IRModule, vector_bits: int) -> frozenset[Key]:
     """The innermost loops that LLVM vectorises where a hint asks for it; no pragma changes the others.
 
-    Keys, loops and bits are those of `vectorizer_choices`, and so is where it is not known: then all loops are given.
+    Keys, loops and bits are as in `vectorizer_choices`; where that has no answer, all loops are given.
     """
     text, loops = marked(module)
-    choices = _choices(module, with_hint(text, _ASKING, loop_node(len(loops))), loops, vector_bits)
+    choices = _choices(module, with_hint(text, _HINT_NODES, loop_node(len(loops))), loops, vector_bits)
     return frozenset(key for key in loops if choices.get(key) != (1, 1))
 
 
@@ -97,7 +97,7 @@ def marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
     Its metadata node is `loop_node` (p).
     """
     forest, arrays = find_loops(module), module.arrays
-    lines = [_plain(line) for line in module.lines]
+    lines = [_without_metadata(line) for line in module.lines]
     loops: list[Key] = []
     nodes = []
     for row in sorted(set(range(len(forest))) - set(forest.parent.tolist())):
@@ -107,23 +107,23 @@ def marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
         loops.append((module.headers[int(forest.function[row])].name, block_name(module, int(forest.header[row]))))
         nodes.append(f"!{node} = distinct !{{!{node}, !{node + 1}}}")
         nodes.append(f"!{node + 1} = !DILocation(line: {len(loops)}, scope: !2)")
-    return "\n".join([*lines, *_HEAD, *nodes, ""]), tuple(loops)
+    return "\n".join([*lines, *_DEBUG_NODES, *nodes, ""]), tuple(loops)
 
 
-def _plain(line: str) -> str:
+def _without_metadata(line: str) -> str:
     """A line without metadata, and without the processor it is for."""
     if line.startswith("!") or _SCOPE in line:
         return ""
     if line.startswith("attributes "):
         return _PROCESSOR.sub("", line)
-    return _ATTACHED.sub("", line) if line.startswith(("define ", "declare ", "@")) else line
+    return _ATTACHMENT.sub("", line) if line.startswith(("define ", "declare ", "@")) else line
 
 
-def with_hint(text: str, hint: Sequence[str], free: int, *, but: int = -1) -> str:
-    """A text of `marked` with a hint on all loops but node ``but``; the hint's nodes are numbered from ``free`` on."""
-    named = "".join(f", !{free + number}" for number in range(len(hint)))
-    text = _OWN_NODE.sub(lambda match: "" if int(match[1]) == but else f"{match[0][:-1]}{named}}}", text)
-    return text + "".join(f"!{free + number} = {node}\n" for number, node in enumerate(hint))
+def with_hint(text: str, hint: Sequence[str], first_free: int, *, excluded_node: int = -1) -> str:
+    """Text of `marked` with a hint on all loops but ``excluded_node``; the hint's nodes begin at ``first_free``."""
+    references = "".join(f", !{first_free + number}" for number in range(len(hint)))
+    text = _OWN_NODE.sub(lambda match: "" if int(match[1]) == excluded_node else f"{match[0][:-1]}{references}}}", text)
+    return text + "".join(f"!{first_free + number} = {node}\n" for number, node in enumerate(hint))
 
 
 def loop_node(place: int) -> int:
@@ -139,8 +139,8 @@ def ask_llvm(
     ``module`` names the processor's family. Raises EndedError: LLVM does not come to an end with it, or no processor
     is known for the module.
     """
-    named = _ARCHITECTURE.search(module.text)
-    architecture = _SAME.get(named[1], named[1]) if named else ""
+    match = _ARCHITECTURE.search(module.text)
+    architecture = _ALIASES.get(match[1], match[1]) if match else ""
     processor = _PROCESSORS.get((architecture, vector_bits), "")
     folder = llvmlite_folder()
     if not (processor and folder):

@@ -96,9 +96,9 @@ def compile_programs(
 
     The programs are taken chunk by chunk, so they may be longer than memory. ``jobs`` compilers run at once.
     """
-    rest = iter(programs)
+    remaining = iter(programs)
     with ThreadPoolExecutor(jobs) as pool:
-        while chunk := list(itertools.islice(rest, CHUNK)):
+        while chunk := list(itertools.islice(remaining, CHUNK)):
             for program, _ in compile_chunk(pool, chunk, folder, limits):
                 advance(1, program.project)
 
@@ -106,21 +106,21 @@ def compile_programs(
 def compile_chunk(
     pool: ThreadPoolExecutor, chunk: Sequence[Program], folder: IRFolder, limits: Limits
 ) -> Iterator[tuple[Program, list[IRRecord]]]:
-    """Compile some programs side by side and store the results in their order: each program with what was tried now."""
+    """Compile programs side by side, store the results in their order, and yield each program with its new records."""
     # Looked up before any of them runs: what is tried must not depend on which compiler is done first.
-    tried = [
+    records = [
         {level: folder.get((program.project, program.file, level)) for level in program.commands} for program in chunk
     ]
-    for program, results in zip(chunk, pool.map(_compile, chunk, tried, itertools.repeat(limits)), strict=True):
+    for program, results in zip(chunk, pool.map(_compile, chunk, records, itertools.repeat(limits)), strict=True):
         yield program, [folder.add(record, ir) for record, ir in results]
 
 
 def _compile(
-    program: Program, tried: Mapping[str, IRRecord | None], limits: Limits
+    program: Program, records: Mapping[str, IRRecord | None], limits: Limits
 ) -> list[tuple[IRRecord, bytes | None]]:
     """Results at the levels not yet tried. What fails at one level is not tried at the next."""
     results = []
-    for level, record in tried.items():
+    for level, record in records.items():
         if record is None:
             results.append(_compile_level(program, level, limits))
         if (record or results[-1][0]).status in FAILURES:
@@ -164,7 +164,7 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
 def run_quietly(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:
     """Exit code and error output of a program; None if it did not end in time and was ended with all it started."""
     try:
-        done = run_limited(command, timeout=seconds, memory_limit=None, folder=str(folder), most_output=0)
-        return done.code, done.words
+        result = run_limited(command, timeout=seconds, memory_limit=None, folder=str(folder), most_output=0)
+        return result.code, result.words
     except subprocess.TimeoutExpired:
         return None, ""

@@ -82,7 +82,7 @@ class IRFolder:
         self._log.truncate(size)  # half a line, if the last run was killed while it wrote
         if retry_failed:
             self._records = {key: r for key, r in self._records.items() if r.status not in FAILURES}
-        self._seen = {record.sha256_of_ir for record in self._records.values() if record.status == "ok"}
+        self._hashes = {record.sha256_of_ir for record in self._records.values() if record.status == "ok"}
 
     def __enter__(self) -> Self:
         return self
@@ -110,8 +110,8 @@ class IRFolder:
         return [record for record in self.records() if record.status == "ok"]
 
     def add(self, record: IRRecord, ir: bytes | None = None) -> IRRecord:
-        """Store one result, and its IR if that is new; gives the record as stored: else ``ok`` is a ``duplicate``."""
-        if record.status == "ok" and record.sha256_of_ir in self._seen:
+        """Store one result, and its IR if that is new. Returns the stored record: ``duplicate`` for other IR."""
+        if record.status == "ok" and record.sha256_of_ir in self._hashes:
             record = dataclasses.replace(record, status="duplicate")
         if record.status == "ok" and ir is not None:
             path = self.path_of(record)
@@ -119,7 +119,7 @@ class IRFolder:
             # The file before the line in the log, and whole or not at all: a run may be killed at any moment.
             with delivered(path) as part:
                 part.write_bytes(ir)
-            self._seen.add(record.sha256_of_ir)
+            self._hashes.add(record.sha256_of_ir)
         self._records[record.key] = record
         self._log.write(_line_of(record))
         self._log.flush()
@@ -127,25 +127,25 @@ class IRFolder:
 
     def path_of(self, record: IRRecord) -> Path:
         """Where a record's IR lies: the source path, flattened, below project and level."""
-        return self.root / _place_of(record)
+        return self.root / _relative_path(record)
 
-    def keep_only(self, wanted: Callable[[IRRecord], bool]) -> None:
+    def keep_only(self, is_wanted: Callable[[IRRecord], bool]) -> None:
         """Forget the records that are not wanted, and remove their IR; duplicates of that IR are forgotten, too."""
-        gone = {key: record for key, record in self._records.items() if not wanted(record)}
-        lost = {record.sha256_of_ir for record in gone.values() if record.status == "ok"}
+        removals = {key: record for key, record in self._records.items() if not is_wanted(record)}
+        lost_hashes = {record.sha256_of_ir for record in removals.values() if record.status == "ok"}
         for record in self._records.values():
-            if record.status == "duplicate" and record.sha256_of_ir in lost:
-                gone[record.key] = record
-        if not gone:
+            if record.status == "duplicate" and record.sha256_of_ir in lost_hashes:
+                removals[record.key] = record
+        if not removals:
             return
-        self._records = {key: record for key, record in self._records.items() if key not in gone}
+        self._records = {key: record for key, record in self._records.items() if key not in removals}
         # The log before the files: IR that no record names is not part of the folder, a record without IR is a lie.
         with delivered(self.root / _LOG) as part:
             part.write_bytes(b"".join(map(_line_of, self._records.values())))
             self._log.close()
         self._log = (self.root / _LOG).open("ab")
-        self._seen -= lost
-        for record in gone.values():
+        self._hashes -= lost_hashes
+        for record in removals.values():
             if record.status == "ok":
                 self.path_of(record).unlink(missing_ok=True)
 
@@ -156,13 +156,13 @@ class IRFolder:
         by_project = Counter(project for project, _ in sources)
         size = f"{self.ir_bytes / 1e6:.0f} MB"
         lines = [f"{len(records)} IR files, {size}, {len(sources)} sources, {len(by_project)} projects"]
-        counted = {key: Counter(sorted(getattr(record, key) for record in records)) for key in _ORIGIN[3:]}
-        counted["tried (file, level)"] = Counter(record.status for record in self._records.values())
-        wrong = Counter(record.project for record in self._records.values() if record.status in FAILURES)
-        counted |= {"files that did not compile, by project": wrong, "sources by project": by_project}
-        for title, counter in counted.items():
-            listed = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
-            lines.append(f"{title}: {listed}")
+        counters = {key: Counter(sorted(getattr(record, key) for record in records)) for key in _ORIGIN[3:]}
+        counters["tried (file, level)"] = Counter(record.status for record in self._records.values())
+        failures = Counter(record.project for record in self._records.values() if record.status in FAILURES)
+        counters |= {"files that did not compile, by project": failures, "sources by project": by_project}
+        for title, counter in counters.items():
+            counts = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
+            lines.append(f"{title}: {counts}")
         return "\n".join(lines)
 
 
@@ -172,7 +172,7 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
     That is its project, version, file, language, opt_level and compiler. IRFileError: ``log.jsonl`` is no such log.
     """
     return {
-        _place_of(record).as_posix(): {name: getattr(record, name) for name in _ORIGIN}
+        _relative_path(record).as_posix(): {name: getattr(record, name) for name in _ORIGIN}
         for record in _read_log(root / _LOG)[0].values()
         if record.status == "ok"
     }
@@ -181,11 +181,11 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
 def failures_of(root: Path) -> list[CompileError]:
     """One error for each source that did not become IR, from the log of a folder of IR; raises as `origins_of`."""
     advice = {"large": "Raise the limit with --max-bytes", "timeout": "Raise the limit with --timeout"}
-    usual = "Mend the source, or give flags that it needs, such as --cflags=-Iinclude"
+    hint = "Mend the source, or give flags that it needs, such as --cflags=-Iinclude"
     return [
         CompileError(
             f"{record.project}/{record.file}: not compiled: "
-            f"{record.reason or f'its IR is too large, {record.ir_bytes} bytes'}. {advice.get(record.status, usual)}"
+            f"{record.reason or f'its IR is too large, {record.ir_bytes} bytes'}. {advice.get(record.status, hint)}"
         )
         for record in sorted(_read_log(root / _LOG)[0].values(), key=lambda record: record.key)
         if record.status in (*FAILURES, "large")
@@ -196,7 +196,7 @@ def _line_of(record: IRRecord) -> bytes:
     return json.dumps(dataclasses.asdict(record)).encode() + b"\n"
 
 
-def _place_of(record: IRRecord) -> Path:
+def _relative_path(record: IRRecord) -> Path:
     name = record.file.replace("/", "__")
     if len(name) > _LONGEST_NAME:
         name = f"{digest(name):016x}__{name[-150:]}"
@@ -207,13 +207,13 @@ def _place_of(record: IRRecord) -> Path:
 def _read_log(path: Path) -> tuple[dict[Key, IRRecord], int]:
     """The latest record of each file and level in a log, and the size of its whole lines, bytes."""
     data = path.read_bytes() if path.exists() else b""
-    complete = data[: data.rfind(b"\n") + 1]
+    whole_lines = data[: data.rfind(b"\n") + 1]
     records: dict[Key, IRRecord] = {}
-    for number, line in enumerate(complete.splitlines(), 1):
+    for number, line in enumerate(whole_lines.splitlines(), 1):
         try:
             record = IRRecord(**json.loads(line))
             records[record.key] = record
         except (ValueError, TypeError) as error:
             problem = f"{path}: line {number} is not a record of compiled IR ({error})"
             raise IRFileError(f"{problem}. Give another output folder, or delete this file") from None
-    return records, len(complete)
+    return records, len(whole_lines)

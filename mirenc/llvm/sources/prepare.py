@@ -29,9 +29,9 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
         sources = find_sources(source, with_reserved=with_reserved)
         counts = {"ir": len(find_ir(source)), "sources": len(sources)}
         kind = max(counts, key=lambda name: counts[name])
-        rest = ", ".join(f"{name} {count}" for name, count in counts.items() if count and name != kind)
-        if rest:
-            report(f"{source}: {counts[kind]} files are taken as {kind}; others are left out: {rest}")
+        other_counts = ", ".join(f"{name} {count}" for name, count in counts.items() if count and name != kind)
+        if other_counts:
+            report(f"{source}: {counts[kind]} files are taken as {kind}; others are left out: {other_counts}")
         if counts[kind]:
             return kind
         raise IRFileError(f"{source}: has no IR or source file in it. {_ALLOWED}")
@@ -45,7 +45,7 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
 def find_ir(folder: Path) -> list[Path]:
     """IR files below a folder, and modules in its objects and libraries as `read_ir` takes them, sorted."""
     ir = current_ir(find_inputs(folder))
-    return sorted([*ir, *(Path(one.name) for one in object_inputs(folder, ir)[0])])
+    return sorted([*ir, *(Path(module.name) for module in object_inputs(folder, ir)[0])])
 
 
 def prepare_ir(
@@ -84,11 +84,11 @@ def prepare_ir(
                 for level in program.commands
             }
 
-            def stays(record: IRRecord) -> bool:
-                there = record.status != "ok" or folder.path_of(record).is_file()
-                return there and stamps.get(record.key) == record.stamp
+            def is_current(record: IRRecord) -> bool:
+                is_present = record.status != "ok" or folder.path_of(record).is_file()
+                return is_present and stamps.get(record.key) == record.stamp
 
-            folder.keep_only(stays)
+            folder.keep_only(is_current)
         compile_programs(programs(source, choices, report), folder, jobs=jobs, limits=limits, advance=advance)
         report(folder.summary())
         if not folder.kept():

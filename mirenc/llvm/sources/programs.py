@@ -68,8 +68,8 @@ def _find_compilers(languages: Collection[str], choices: Choices, report: Report
                 compilers[language] = flang[:1]
             else:
                 raise ToolchainError("no flang on PATH to compile Fortran. Type: apt-get install flang-19")
-        except ToolchainError as missing:
-            report(f"{language} sources are left out: {missing}")
+        except ToolchainError as error:
+            report(f"{language} sources are left out: {error}")
             if number == len(languages) and not compilers:
                 raise
     return compilers
@@ -83,17 +83,17 @@ def make_program(
     levels = levels_of(project, file, language, choices.levels)
     if language == "fortran":
         # flang writes the absolute path into the IR of every file with I/O: this one is the same on every machine.
-        front: tuple[str, ...] = ("-S", "-emit-llvm", "-w")
-        back = [*options, f"/proc/self/cwd/{place}"]
+        first_words: tuple[str, ...] = ("-S", "-emit-llvm", "-w")
+        last_words = [*options, f"/proc/self/cwd/{place}"]
         level_flags: Mapping[str, tuple[str, ...]] = {level: (f"-{level}",) for level in levels}
     else:
-        front, level_flags = (*_COMMON, *_DIALECT[language]), LEVEL_FLAGS
+        first_words, level_flags = (*_COMMON, *_DIALECT[language]), LEVEL_FLAGS
         # zig cc adds these of its own; a user of clang expects clang's output.
-        back = ["-fno-sanitize=undefined", "-fno-stack-protector", "-g0"] if is_zig else []
-        back += [f"--cuda-path={choices.toolkit}"] if choices.toolkit is not None and language == "cuda" else []
+        last_words = ["-fno-sanitize=undefined", "-fno-stack-protector", "-g0"] if is_zig else []
+        last_words += [f"--cuda-path={choices.toolkit}"] if choices.toolkit is not None and language == "cuda" else []
         # A name that begins with a dash would be an option.
-        back += [*spelled_for(compiler, options), f"./{place}" if place.startswith("-") else place]
-    commands = {level: (*compiler, *front, *level_flags[level], *back) for level in levels}
+        last_words += [*spelled_for(compiler, options), f"./{place}" if place.startswith("-") else place]
+    commands = {level: (*compiler, *first_words, *level_flags[level], *last_words) for level in levels}
     name = "zig cc" if is_zig else Path(compiler[0]).name
     return Program(file=file, compiler=name, commands=commands, **fields)
 
@@ -111,15 +111,15 @@ def source_programs(folder: Path, choices: Choices, report: Report) -> Iterator[
         raise IRFileError(f"{folder}: has no source file in it. Give a folder with files that end in: {suffixes}")
     compilers = _find_compilers(languages, choices, report)
     for project, root, sources in projects:
-        here = {language for _, language in sources} & set(compilers)
-        headers = {language: header_flags(header_folders(root, language), language) for language in here}
-        stamps = {language: stamp_of(find_headers(root, language)) for language in here}
+        project_languages = {language for _, language in sources} & set(compilers)
+        headers = {language: header_flags(header_folders(root, language), language) for language in project_languages}
+        stamps = {language: stamp_of(find_headers(root, language)) for language in project_languages}
         for file, language in sources:
-            if language in here:
+            if language in project_languages:
                 compiler, options = compilers[language], (*choices.cflags, *headers[language])
                 stamp = stamp_of([root / file], stamps[language], *compiler, *options, str(choices.toolkit))
-                about: dict[str, Any] = {"project": project, "language": language, "root": root, "stamp": stamp}
-                yield make_program(choices, compiler, options, file=file, **about)
+                fields: dict[str, Any] = {"project": project, "language": language, "root": root, "stamp": stamp}
+                yield make_program(choices, compiler, options, file=file, **fields)
 
 
 def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[str, Path, list[tuple[str, str]]]]:
@@ -130,8 +130,8 @@ def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[s
             report(f"{path.name} is left out: it is reserved for evaluation")
         elif sources := find_sources(path, with_reserved=with_reserved):
             projects.append((path.name, path, sources))
-    if top := [source for source in find_sources(folder, with_reserved=with_reserved) if "/" not in source[0]]:
-        projects.append((folder.name, folder, top))
+    if files := [source for source in find_sources(folder, with_reserved=with_reserved) if "/" not in source[0]]:
+        projects.append((folder.name, folder, files))
     return projects
 
 
@@ -143,16 +143,16 @@ def command_programs(path: Path, choices: Choices, report: Report) -> Iterator[P
     """
     path = path / COMMANDS if path.is_dir() else path
     commands = read_commands(path, _LANGUAGE_OF, report)
-    shared = Path(os.path.commonpath([command.file.parent for command in commands]))
-    top = os.path.commonpath([shared, path.resolve().parent]).rstrip("/")
+    shared_folder = Path(os.path.commonpath([command.file.parent for command in commands]))
+    top = os.path.commonpath([shared_folder, path.resolve().parent]).rstrip("/")
     compilers = _find_compilers({command.language for command in commands}, choices, report)
-    compiling = {name: [*words, *_DIALECT.get(name, ()), *choices.cflags] for name, words in compilers.items()}
-    reserved = 0
-    for command in without_refused(path, commands, compiling, report):
-        below = command.file.relative_to(shared)
-        project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
-        if not choices.with_reserved and (is_reserved_package(project) or is_reserved(below.as_posix())):
-            reserved += 1
+    compiler_commands = {name: [*words, *_DIALECT.get(name, ()), *choices.cflags] for name, words in compilers.items()}
+    reserved_count = 0
+    for command in without_refused(path, commands, compiler_commands, report):
+        inner_path = command.file.relative_to(shared_folder)
+        project = inner_path.parts[0] if len(inner_path.parts) > 1 else shared_folder.name or "root"
+        if not choices.with_reserved and (is_reserved_package(project) or is_reserved(inner_path.as_posix())):
+            reserved_count += 1
             continue
         if command.language not in compilers:
             continue
@@ -165,7 +165,7 @@ def command_programs(path: Path, choices: Choices, report: Report) -> Iterator[P
             choices,
             compiler,
             options,
-            file=Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name,
+            file=Path(*inner_path.parts[1:]).as_posix() if len(inner_path.parts) > 1 else inner_path.name,
             place=os.path.relpath(command.file, command.directory),
             project=project,
             language=command.language,
@@ -174,5 +174,5 @@ def command_programs(path: Path, choices: Choices, report: Report) -> Iterator[P
             refused=command.refused,
             problem=command.problem,
         )
-    if reserved:
-        report(f"{path}: {reserved} entries are left out: they are reserved for evaluation")
+    if reserved_count:
+        report(f"{path}: {reserved_count} entries are left out: they are reserved for evaluation")

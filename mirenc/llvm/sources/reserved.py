@@ -13,13 +13,13 @@ _FOLDER = re.compile(
 )
 _FILE = re.compile(r"(?i)^(sqlite3.*|lz4(hc|frame|file)?|bz(lib|ip2)|l(api|vm)|tommath)\.c$")
 # What stands between the names in the address of a package, and what its last name ends in.
-_BETWEEN = re.compile(r"[/@:#?=&\s]+")
+_SEPARATOR = re.compile(r"[/@:#?=&\s]+")
 _ARCHIVE = re.compile(r"(?i)\.(git|crate|zip|tgz|tar(\.\w+)?)$")
 
 
 def is_reserved_package(name: str) -> bool:
     """Say whether a package is kept for evaluation; the name may be an address (``https://host/lua/lua-5.4.tar.gz``)."""
-    parts = (_ARCHIVE.sub("", part) for part in _BETWEEN.split(name))
+    parts = (_ARCHIVE.sub("", part) for part in _SEPARATOR.split(name))
     return any(_PACKAGE.match(part) or _FOLDER.match(part) for part in parts)
 
 

@@ -38,7 +38,7 @@ class ConvolutionConfig(TextKind):
     hidden: int = Field(384, ge=8)
 
     @model_validator(mode="after")
-    def _odd(self) -> Self:
+    def _width_is_odd(self) -> Self:
         if self.width % 2 == 0:
             raise ValueError(f"width ({self.width}) must be odd, so that a token is in the middle of what it sees")
         return self
@@ -56,16 +56,16 @@ class ConvolutionConfig(TextKind):
         return f"{self.layers} convolutions over {self.width} tokens, {self.channels} channels"
 
     def declare(self, max_length: int) -> Layers:
-        channels, wide = self.channels, self.expansion * self.channels
-        declared: Layers = {"project": Linear(self.embedding, channels, std=BERT_STD), "norm_in": Norm(channels)}
+        channels, inner_width = self.channels, self.expansion * self.channels
+        layers: Layers = {"project": Linear(self.embedding, channels, std=BERT_STD), "norm_in": Norm(channels)}
         for block in self.blocks:
-            declared |= {
+            layers |= {
                 f"{block}.depthwise": Depthwise(channels, self.width),
                 f"{block}.norm": Norm(channels),
-                f"{block}.expand": Linear(channels, wide, std=BERT_STD),
-                f"{block}.contract": Linear(wide, channels, std=BERT_STD),
+                f"{block}.expand": Linear(channels, inner_width, std=BERT_STD),
+                f"{block}.contract": Linear(inner_width, channels, std=BERT_STD),
             }
-        return declared | {
+        return layers | {
             "norm_out": Norm(channels),
             "pool1": Linear(2 * channels, self.feed_forward, std=BERT_STD),
             "pool2": Linear(self.feed_forward, self.hidden, std=BERT_STD),
@@ -80,10 +80,10 @@ class ConvolutionConfig(TextKind):
         """States of tokens before the first convolution, when they know nothing of their place. (...) -> (..., C)."""
         return backend.norm("norm_in", backend.linear("project", backend.embedding("token", ids)))
 
-    def next_states(self, backend: Backend, block: str, x: Array, near: Array) -> Array:
+    def next_states(self, backend: Backend, block: str, x: Array, convolved: Array) -> Array:
         """States after a block from those before it and D h, their convolution. Shapes: two (..., C) -> (..., C)."""
-        wide = backend.gelu(backend.linear(f"{block}.expand", backend.norm(f"{block}.norm", near)))
-        return backend.add(x, backend.linear(f"{block}.contract", wide))
+        inner = backend.gelu(backend.linear(f"{block}.expand", backend.norm(f"{block}.norm", convolved)))
+        return backend.add(x, backend.linear(f"{block}.contract", inner))
 
     def states(self, backend: Backend, ids: Array, real: Array | None) -> Array:
         x = self.first_states(backend, ids)

@@ -59,16 +59,16 @@ class DirectedGraphConfig(GraphKind):
 
     def declare(self, features: int, statement: int) -> Layers:
         width = self.hidden
-        declared: Layers = {
+        layers: Layers = {
             "kind": Embedding(len(NodeKind), features),
             "argument": Embedding(ARGUMENTS, features),
             "norm_in": Norm(features),
             "enter": Linear(features, width),
         }
         if self.statements:
-            declared |= {"norm_statement": Norm(statement), "enter_statement": Linear(statement, width, bias=False)}
+            layers |= {"norm_statement": Norm(statement), "enter_statement": Linear(statement, width, bias=False)}
         for layer in (f"layers.{number}" for number in range(self.layers)):
-            declared |= {
+            layers |= {
                 f"{layer}.norm": Norm(width),
                 f"{layer}.own": Linear(width, width),
                 f"{layer}.out": Linear(width, width),
@@ -77,7 +77,7 @@ class DirectedGraphConfig(GraphKind):
             }
         # A node's product with itself is then 8: the auto-encoder starts neither far off nor at the saddle of zeros.
         leave = Linear(width, len(Flow) * self.out, std=(8 / (width * self.out)) ** 0.5)
-        return declared | {"norm_out": Norm(width), "leave": leave}
+        return layers | {"norm_out": Norm(width), "leave": leave}
 
     def first_states(
         self,
@@ -98,10 +98,10 @@ class DirectedGraphConfig(GraphKind):
             return state
         assert statements is not None
 
-        def entered(rows: Array | slice) -> Array:
+        def statement_inputs(rows: Array | slice) -> Array:
             return backend.linear("enter_statement", backend.norm("norm_statement", statements(rows)))
 
-        return backend.add_rows(state, kind == NodeKind.INSTRUCTION, entered)
+        return backend.add_rows(state, kind == NodeKind.INSTRUCTION, statement_inputs)
 
     def next_states(self, backend: Backend, layer: str, state: Array, message: Array) -> Array:
         """s_l+1 from s_l and from what is in the brackets of relu. Shapes: two (N, d) -> (N, d)."""
@@ -114,13 +114,13 @@ class DirectedGraphConfig(GraphKind):
         forward = backend.constant(RELATION_OF)[graph.edge_flow, position.clip(max=LAST_POSITION)]
         relation = backend.concatenate([forward, forward + RELATIONS // 2])
         edges = backend.concatenate([graph.edge_index, graph.edge_index[[1, 0]]])
-        near = backend.neighbours(edges, relation, RELATIONS, features.shape[0])
+        neighbours = backend.neighbours(edges, relation, RELATIONS, features.shape[0])
         argument = argument.clip(max=ARGUMENTS - 1)
         rows = None if statements is None else statements.__getitem__
         state = self.first_states(backend, features, graph.node_kind, argument, rows)
         for layer in (f"layers.{number}" for number in range(self.layers)):
             u = backend.norm(f"{layer}.norm", state)
             mix, basis = backend.weight(f"{layer}.mix"), backend.weight(f"{layer}.basis")
-            message = backend.relation_means(backend.linear(f"{layer}.own", u), u, near, mix, basis)
+            message = backend.relation_means(backend.linear(f"{layer}.own", u), u, neighbours, mix, basis)
             state = self.next_states(backend, layer, state, message)
         return backend.split(backend.linear("leave", backend.norm("norm_out", state)), len(Flow))

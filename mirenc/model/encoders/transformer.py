@@ -44,18 +44,18 @@ class TextEncoderConfig(TextKind):
         return f"{self.layers} layers, hidden {self.hidden}, {self.heads} heads"
 
     def declare(self, max_length: int) -> Layers:
-        hidden, wide = self.hidden, self.feed_forward
-        declared: Layers = {"position": Embedding(max_length, hidden), "norm_in": Norm(hidden)}
+        hidden, inner_width = self.hidden, self.feed_forward
+        layers: Layers = {"position": Embedding(max_length, hidden), "norm_in": Norm(hidden)}
         for block in (f"blocks.{number}" for number in range(self.layers)):
-            declared |= {
+            layers |= {
                 f"{block}.norm1": Norm(hidden),
                 f"{block}.qkv": Linear(hidden, 3 * hidden, std=BERT_STD),
                 f"{block}.project": Linear(hidden, hidden, std=BERT_STD),
                 f"{block}.norm2": Norm(hidden),
-                f"{block}.expand": Linear(hidden, wide, std=BERT_STD),
-                f"{block}.contract": Linear(wide, hidden, std=BERT_STD),
+                f"{block}.expand": Linear(hidden, inner_width, std=BERT_STD),
+                f"{block}.contract": Linear(inner_width, hidden, std=BERT_STD),
             }
-        return declared | {"norm_out": Norm(hidden)}
+        return layers | {"norm_out": Norm(hidden)}
 
     def states(self, backend: Backend, ids: Array, real: Array | None) -> Array:
         linear, norm = backend.linear, backend.norm

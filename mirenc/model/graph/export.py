@@ -45,8 +45,8 @@ def to_json(graph: ProgramGraph) -> str:
     ``nodes`` have id, kind, text, full_text and function, ``edges`` source, target, flow and position.
     """
     nodes, edges = _rows(graph)
-    head = {"functions": graph.functions, "call_edges_left_out": graph.call_edges_left_out}
-    return json.dumps({**head, "nodes": nodes, "edges": edges}, indent=1)
+    header = {"functions": graph.functions, "call_edges_left_out": graph.call_edges_left_out}
+    return json.dumps({**header, "nodes": nodes, "edges": edges}, indent=1)
 
 
 def to_dot(graph: ProgramGraph) -> str:

@@ -39,7 +39,7 @@ Advance = Callable[[int], None]
 
 @dataclass(slots=True)
 class BuildReport:
-    """What became of the files."""
+    """Counts and paths of the files that were kept, left out or not readable."""
 
     files: int = 0
     modules: int = 0
@@ -78,8 +78,7 @@ def build_corpus(
 
     ``config`` is for a new tokenizer, trained on the distinct statements of the corpus; ``tokenizer`` is used instead.
     A module with a function of ``reserved`` ((F,), from `hashes_of_ir`) is left out; one whose graph has more than
-    ``max_nodes`` is kept without it. ``jobs`` processes read; ``advance`` is called with how many more files are
-    done.
+    ``max_nodes`` is kept without it. ``jobs`` processes read; ``advance`` is called with how many more files are done.
 
     Raises ConfigError: no file could be read, or all of them have a function kept for evaluation. Raises
     IRResourceError: a reading process was ended from outside.
@@ -88,19 +87,19 @@ def build_corpus(
     parts = Path(folder) / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     report = BuildReport(files=len(files))
-    seen: set[str] = set()
+    module_hashes: set[str] = set()
     numbers_of: dict[Path, list[int]] = {}  # numbers of the modules of a part
     for path in _read_parts(files, root, parts, config.normalisation, options, jobs, advance):
-        read = Part.load(path)
-        report.failures += read.failures
-        report.empty += read.empty
-        for number, module in enumerate(read.modules):
+        part = Part.load(path)
+        report.failures += part.failures
+        report.empty += part.empty
+        for number, module in enumerate(part.modules):
             if reserved is not None and np.isin(module.function_hash, reserved).any():
                 report.reserved.append(module.path)
-            elif module.statements_hash in seen:
+            elif module.statements_hash in module_hashes:
                 report.duplicates += 1
             else:
-                seen.add(module.statements_hash)
+                module_hashes.add(module.statements_hash)
                 numbers_of.setdefault(path, []).append(number)
     if not numbers_of:
         shutil.rmtree(parts)  # what could not be read may be readable the next time
@@ -115,10 +114,10 @@ def build_corpus(
         tokenizer = train_tokenizer(texts.statements(), config)
 
     def modules() -> Iterator[tuple[ModuleInfo, CorpusModule]]:
-        for path, chosen in numbers_of.items():
+        for path, numbers in numbers_of.items():
             part = Part.load(path)
             rows = texts.numbers(part.text_hash)
-            for module in (part.modules[number] for number in chosen):
+            for module in (part.modules[number] for number in numbers):
                 row = rows[module.statement_row]
                 order = np.argsort(row)
                 graph = {name: getattr(module, name) for name in GRAPH_ARRAYS} | {"node_row": rows[module.node_row]}
@@ -170,8 +169,8 @@ def _read_parts(
             # Another part where a file changed, or what may be spent on it, or what a part holds.
             columns = (*PART_ARRAYS, *(field_.name for field_ in fields(Part)))
             facts = (normalisation, repr(options), str(default_worker().memory_limit), *columns)
-            places = [Path((split_name(name) or (name,))[0]) for name in chunk]
-            parts.append(folder / f"{stamp_of(places, *chunk, *facts)}.part")
+            file_paths = [Path((split_name(name) or (name,))[0]) for name in chunk]
+            parts.append(folder / f"{stamp_of(file_paths, *chunk, *facts)}.part")
             if parts[-1].exists():
                 advance(len(chunk))
             else:
@@ -184,8 +183,8 @@ def _read_parts(
         pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=limit)
     apply = map if pool is None else pool.map
     try:
-        finished = apply(read_chunk, chunks, targets, itertools.repeat(normalisation), itertools.repeat(options))
-        for chunk, _ in zip(chunks, finished, strict=True):
+        results = apply(read_chunk, chunks, targets, itertools.repeat(normalisation), itertools.repeat(options))
+        for chunk, _ in zip(chunks, results, strict=True):
             advance(len(chunk))
     except BrokenProcessPool:
         cause = f"{root}: a process that reads files was killed from outside, as a system does when memory runs out"
@@ -207,22 +206,22 @@ class _Texts:
     """The distinct texts of the kept modules, numbered by first occurrence; they stay in their parts."""
 
     def __init__(self, numbers_of: Mapping[Path, list[int]]) -> None:
-        used: list[UInt64] = []
+        part_hashes: list[UInt64] = []
         rows: list[Int64] = []
         is_statement: list[Bool] = []
-        for path, chosen in numbers_of.items():
+        for path, numbers in numbers_of.items():
             part = Part.load(path)
             node, statement = np.zeros((2, len(part.texts)), dtype=bool)
-            for module in (part.modules[number] for number in chosen):
+            for module in (part.modules[number] for number in numbers):
                 node[module.node_row] = statement[module.statement_row] = True
             rows.append(np.flatnonzero(node | statement))
-            used.append(part.text_hash[rows[-1]])
+            part_hashes.append(part.text_hash[rows[-1]])
             is_statement.append(statement)
-        hashes, first = np.unique(np.concatenate(used), return_index=True)
+        hashes, first = np.unique(np.concatenate(part_hashes), return_index=True)
         # A last one that no text has, so that there is always one to compare with.
-        self._sorted = np.append(hashes, np.iinfo(np.uint64).max)
+        self._sorted_hashes = np.append(hashes, np.iinfo(np.uint64).max)
         # Texts of one program are neighbours, which compresses.
-        self._number = np.append(np.argsort(np.argsort(first)), -1).astype(np.int32)
+        self._text_numbers = np.append(np.argsort(np.argsort(first)), -1).astype(np.int32)
         new = np.zeros(sum(map(len, rows)), dtype=bool)
         new[first] = True
         ends = np.cumsum([len(part_rows) for part_rows in rows])[:-1]
@@ -232,10 +231,10 @@ class _Texts:
 
     def numbers(self, hashes: UInt64) -> Int32:
         """Numbers of some hashes, -1 where a text belongs to no kept module. Shapes: (n,) -> (n,)."""
-        at = np.searchsorted(self._sorted, hashes)
-        return np.where(self._sorted[at] == hashes, self._number[at], np.int32(-1))
+        position = np.searchsorted(self._sorted_hashes, hashes)
+        return np.where(self._sorted_hashes[position] == hashes, self._text_numbers[position], np.int32(-1))
 
-    def _by_part(self) -> Iterator[tuple[list[str], Bool]]:
+    def _part_texts(self) -> Iterator[tuple[list[str], Bool]]:
         """All texts in order, and whether each is a statement where it first stands."""
         for path, rows, is_statement in self._parts:
             texts = Part.load(path).texts
@@ -243,12 +242,12 @@ class _Texts:
 
     def statements(self) -> Iterator[str]:
         """The distinct statements, for the tokenizer's training."""
-        return itertools.chain.from_iterable(itertools.starmap(itertools.compress, self._by_part()))
+        return itertools.chain.from_iterable(itertools.starmap(itertools.compress, self._part_texts()))
 
     def encode(self, tokenizer: IRTokenizer) -> tuple[UInt16, Int32]:
         """Token ids of all texts end to end, and their lengths (U,)."""
         pieces, lengths = [np.zeros(0, dtype=np.uint16)], [np.zeros(0, dtype=np.int32)]
-        for texts, _ in self._by_part():
+        for texts, _ in self._part_texts():
             if texts:
                 ids, length = tokenizer.encode_batch(texts)
                 pieces.append(ids[np.arange(ids.shape[1]) < length[:, None]])
@@ -257,9 +256,9 @@ class _Texts:
 
 
 def module_origin(path: Path, root: Path, sources: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """What is known of a file below ``root``: the text columns of `ModuleInfo`; ``sources`` as of `build_corpus`."""
-    relative = path.relative_to(root)
-    name, parts = relative.as_posix(), relative.parts
+    """The text columns of `ModuleInfo` for a file below ``root``; ``sources`` as of `build_corpus`."""
+    relative_path = path.relative_to(root)
+    name, parts = relative_path.as_posix(), relative_path.parts
     level = parts[1] if len(parts) > 2 and is_level(parts[1]) else ""
     # Two levels of one program have one name below their levels.
     file = "/".join(parts[2:] if level else parts[1:]) or parts[0]

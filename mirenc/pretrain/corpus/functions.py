@@ -45,7 +45,7 @@ COLUMNS = {
     "member": ("member_node", "member_group"),
     "function": ("function_size", "function_sequence"),
 }
-_ALIKE = {"node_row", "edge_source", "edge_target", "text_row", "text_group", "defined_row", "defined_group"} | {
+_DELTAS = {"node_row", "edge_source", "edge_target", "text_row", "text_group", "defined_row", "defined_group"} | {
     *("member_node", "member_group", "statement_row")
 }
 
@@ -81,7 +81,7 @@ class Functions(NamedTuple):
 
     @property
     def programs(self) -> dict[str, list[list[int]]]:
-        """Of each project its programs that are there in two forms at least, as numbers of forms."""
+        """The programs of each project that exist in at least two forms; a program is a list of numbers of forms."""
         by_program: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, form in enumerate(self.forms):
             if form.functions:
@@ -107,24 +107,24 @@ class Functions(NamedTuple):
         sizes: dict[str, list[Int64]] = defaultdict(list)
         rows: list[list[Int64]] = [[] for _ in SPELLINGS]
         numbers: dict[bytes, int] = {}
-        digest, texts, plain = hashlib.sha256(), list[Int64](), 0
+        digest, texts, plain_count = hashlib.sha256(), list[Int64](), 0
         for file in files:
             data = file.read_bytes()
             digest.update(data)
             arrays = from_bytes(data)
             forms += [Form(*form) for form in json.loads(arrays.pop("forms").tobytes())]
-            read = {name: unpack(planes, differences=name in _ALIKE) for name, planes in arrays.items()}
+            values = {name: unpack(planes, differences=name in _DELTAS) for name, planes in arrays.items()}
             for spelling, spelling_rows in zip(SPELLINGS, rows, strict=True):
-                split = np.split(read[f"{spelling}_ids"], np.cumsum(read[f"{spelling}_sizes"])[:-1])
-                for ids in split:
+                text_ids = np.split(values[f"{spelling}_ids"], np.cumsum(values[f"{spelling}_sizes"])[:-1])
+                for ids in text_ids:
                     if numbers.setdefault(ids.tobytes(), len(numbers)) == len(texts):
                         texts.append(ids)
-                spelling_rows.append(np.array([numbers[ids.tobytes()] for ids in split], dtype=np.int64))
+                spelling_rows.append(np.array([numbers[ids.tobytes()] for ids in text_ids], dtype=np.int64))
             for group, names in COLUMNS.items():
-                sizes[group].append(read[f"{group}_sizes"])
+                sizes[group].append(values[f"{group}_sizes"])
                 for name in names:
-                    columns[name].append(read[name] + (plain if name.endswith("_row") else 0))
-            plain += len(rows[0][-1])
+                    columns[name].append(values[name] + (plain_count if name.endswith("_row") else 0))
+            plain_count += len(rows[0][-1])
         return cls(
             forms,
             {name: np.concatenate(parts) for name, parts in columns.items()},
@@ -162,19 +162,19 @@ def build_functions(
         advice = "Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, or two forms: --in-form plain --in-form O2"
         raise ConfigError(f"{roots[0]}: each program exists in one form only, and two are needed. {advice}")
     folder.mkdir(parents=True, exist_ok=True)
-    _keep_setup(folder, tokenizer, forms)
+    _record_setup(folder, tokenizer, forms)
     failures: list[MirencError] = []
     for project, members in sorted(files.items()):
         target = folder / f"{project}.functions"
         if not target.is_file():
-            data = _project(members, tokenizer, forms, options or ReadOptions(), failures)
+            data = _project_bytes(members, tokenizer, forms, options or ReadOptions(), failures)
             with delivered(target) as part:
                 part.write_bytes(data)
         advance(len(members))
     return failures
 
 
-def _keep_setup(folder: Path, tokenizer: IRTokenizer, forms: Sequence[str]) -> None:
+def _record_setup(folder: Path, tokenizer: IRTokenizer, forms: Sequence[str]) -> None:
     """Record what the folder's files are made with. Raises ConfigError: those that are there were made differently."""
     setup = json.dumps({"forms": list(forms), "tokenizer": tokenizer.to_json()})
     record = folder / "setup.json"
@@ -185,7 +185,7 @@ def _keep_setup(folder: Path, tokenizer: IRTokenizer, forms: Sequence[str]) -> N
     tokenizer.save(folder / "tokenizer.json")
 
 
-def _project(
+def _project_bytes(
     files: Sequence[tuple[Path, Mapping[str, str]]],
     tokenizer: IRTokenizer,
     forms: Sequence[str],
@@ -198,29 +198,29 @@ def _project(
     for path, origin in files:
         for form in forms:
             try:
-                result = _module(path, tokenizer, replace(options, form=form), texts)  # type: ignore[arg-type]
+                result = _module_columns(path, tokenizer, replace(options, form=form), texts)  # type: ignore[arg-type]
             except MirencError as error:
                 failures.append(error)
                 continue
             if result is not None:
                 names, arrays = result
-                place = origin["project"], origin["file"], origin["compiler"], origin["opt_level"]
-                modules.append(Form(*place, form, names))
+                fields = origin["project"], origin["file"], origin["compiler"], origin["opt_level"]
+                modules.append(Form(*fields, form, names))
                 for name, array in arrays.items():
                     columns[name].append(array)
-    none = [np.zeros(0, np.int64)]
-    out = {name: np.concatenate(columns.get(name, none)) for group in COLUMNS.values() for name in group}
+    no_values = [np.zeros(0, np.int64)]
+    out = {name: np.concatenate(columns.get(name, no_values)) for group in COLUMNS.values() for name in group}
     for group, (first, *_) in COLUMNS.items():
         out[f"{group}_sizes"] = np.array([len(array) for array in columns[first]], dtype=np.int64)
     for number, spelling in enumerate(SPELLINGS):
         ids, length = tokenizer.encode_batch([text[number] for _, text in texts.values()])
         out[f"{spelling}_ids"] = ids[np.arange(ids.shape[1]) < length[:, None]]
         out[f"{spelling}_sizes"] = length
-    packed = {name: pack(array, differences=name in _ALIKE) for name, array in out.items()}
+    packed = {name: pack(array, differences=name in _DELTAS) for name, array in out.items()}
     return to_bytes(packed | {"forms": np.frombuffer(json.dumps(modules).encode(), np.uint8)})
 
 
-def _module(
+def _module_columns(
     path: Path, tokenizer: IRTokenizer, options: ReadOptions, texts: dict[str, _Text]
 ) -> tuple[list[str], dict[str, Int64]] | None:
     """Names of a module's functions and its columns; None where it is too large. Its texts are added to ``texts``."""
@@ -230,7 +230,7 @@ def _module(
     sample = make_sample(module, tokenizer)
     if len(sample.node_row) > MOST_NODES:
         return None
-    spellings = zip(*(spelled(sample.texts, each, module.display.values()) for each in SPELLINGS), strict=True)
+    spellings = zip(*(spelled(sample.texts, spelling, module.display.values()) for spelling in SPELLINGS), strict=True)
     row = np.array([texts.setdefault(text[0], (len(texts), text))[0] for text in spellings], dtype=np.int64)
     regions = regions_of(module, "function")
     pools = region_pools(sample, regions.instruction, regions.region, len(regions), "sqrt")

@@ -16,21 +16,21 @@ from mirenc.base.arrays import Int64, Integer, UInt8
 
 def pack(values: Integer, *, differences: bool) -> UInt8:
     """Byte planes of some integers, as many as the largest needs. Shapes: (n,) -> (planes, n)."""
-    wide = values.astype(np.int64)
+    integers = values.astype(np.int64)
     if differences:
-        wide = np.diff(wide, prepend=np.int64(0))
-    zigzag = ((wide << 1) ^ (wide >> 63)).astype("<u8")
+        integers = np.diff(integers, prepend=np.int64(0))
+    zigzag = ((integers << 1) ^ (integers >> 63)).astype("<u8")
     count = max(1, (int(zigzag.max(initial=0)).bit_length() + 7) // 8)
     return np.ascontiguousarray(zigzag.view(np.uint8).reshape(-1, 8)[:, :count].T)
 
 
 def unpack(planes: UInt8, *, differences: bool) -> Int64:
     """The integers of `pack`. Shapes: (planes, n) -> (n,)."""
-    full = np.zeros((planes.shape[1], 8), dtype=np.uint8)
-    full[:, : planes.shape[0]] = planes.T
-    zigzag = full.view("<u8").ravel()
-    wide: Int64 = (zigzag >> np.uint64(1)).astype(np.int64) ^ -(zigzag & np.uint64(1)).astype(np.int64)
-    return np.cumsum(wide) if differences else wide
+    all_planes = np.zeros((planes.shape[1], 8), dtype=np.uint8)
+    all_planes[:, : planes.shape[0]] = planes.T
+    zigzag = all_planes.view("<u8").ravel()
+    integers: Int64 = (zigzag >> np.uint64(1)).astype(np.int64) ^ -(zigzag & np.uint64(1)).astype(np.int64)
+    return np.cumsum(integers) if differences else integers
 
 
 def to_bytes(arrays: Mapping[str, NDArray[Any]], *, level: int = 12) -> bytes:

@@ -1,4 +1,4 @@
-"""One chunk of IR files to one part on disk: what the processes of a build do, each on its own.
+"""Read one chunk of IR files into one part on disk: the work of each process of a build.
 
 A part holds its texts once, with a 64-bit hash each: so the merge numbers the texts of all parts without holding them.
 """
@@ -37,13 +37,13 @@ class PartModule(CorpusModule):
     function_hash: UInt64  # (F,) one for each function of at least `MIN_FUNCTION` instructions
 
 
-_LISTED = ("path", "facts", "statements_hash")
-PART_ARRAYS = tuple(column.name for column in fields(PartModule) if column.name not in _LISTED)
+_LISTING_FIELDS = ("path", "facts", "statements_hash")
+PART_ARRAYS = tuple(column.name for column in fields(PartModule) if column.name not in _LISTING_FIELDS)
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one chunk of files gave: its distinct texts (U) and their hashes; failures are (path, message).
+    """The content of one chunk of files: its distinct texts (U) and their hashes; failures are (path, message).
 
     ``empty`` are the paths of files without a function body.
     """
@@ -59,9 +59,9 @@ class Part:
         arrays: dict[str, NDArray[Any]] = {"text_hash": self.text_hash}
         for number, module in enumerate(self.modules):
             arrays |= {f"{number}.{name}": getattr(module, name) for name in PART_ARRAYS}
-        modules = [{name: getattr(module, name) for name in _LISTED} for module in self.modules]
-        others = {"failures": self.failures, "empty": self.empty}
-        listing = json.dumps({"texts": self.texts, "modules": modules, **others})
+        modules = [{name: getattr(module, name) for name in _LISTING_FIELDS} for module in self.modules]
+        problems = {"failures": self.failures, "empty": self.empty}
+        listing = json.dumps({"texts": self.texts, "modules": modules, **problems})
         arrays["listing"] = np.frombuffer(listing.encode("utf-8"), dtype=np.uint8)
         with delivered(path) as part:
             part.write_bytes(to_bytes(arrays, level=1))
@@ -71,9 +71,9 @@ class Part:
         arrays = from_bytes(path.read_bytes())
         listing = json.loads(arrays["listing"].tobytes())
         modules = []
-        for number, listed in enumerate(listing["modules"]):
+        for number, entry in enumerate(listing["modules"]):
             module_arrays: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
-            modules.append(PartModule(**listed, **module_arrays))
+            modules.append(PartModule(**entry, **module_arrays))
         failures = list(map(tuple, listing["failures"]))
         return cls(listing["texts"], arrays["text_hash"], modules, failures, listing["empty"])
 
@@ -97,13 +97,13 @@ def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: 
 
 
 def _read_module(path: str, rows: dict[str, int], normalisation: str, options: ReadOptions | None) -> PartModule:
-    """One module; its texts are numbered in ``rows``."""
+    """Read one module and number its texts in ``rows``."""
     module = read_ir(path, options=options)
     statements = statements_of(module, normalisation)
     graph = build_graph(module, normalisation=normalisation)
     row_of = np.array([rows.setdefault(text, len(rows)) for text in statements.texts], dtype=np.int32)
-    used, inverse = np.unique(graph.node_full_text_row, return_inverse=True)
-    nodes = np.array([rows.setdefault(graph.texts[row], len(rows)) for row in used], dtype=np.int32)
+    distinct_rows, inverse = np.unique(graph.node_full_text_row, return_inverse=True)
+    nodes = np.array([rows.setdefault(graph.texts[row], len(rows)) for row in distinct_rows], dtype=np.int32)
     statement_row, statement_count = np.unique(row_of[statements.row], return_counts=True)
     sizes = {"functions": len(module.defined_functions), "instructions": module.instruction_count}
     sizes |= {"statements": len(statements), "nodes": len(graph.node_kind), "edges": len(graph.edge_flow)}
@@ -123,6 +123,6 @@ def function_hashes(module: IRModule, statements: Statements) -> UInt64:
     """Hashes of the normalised statements of each function of at least `MIN_FUNCTION` instructions. Shape: (F,)."""
     ends = np.flatnonzero(np.diff(module.arrays.function, append=-1, prepend=-1))
     start = statements.first_instruction
-    long = ((first, end) for first, end in itertools.pairwise(ends.tolist()) if end - first >= MIN_FUNCTION)
-    digests = [statements.digest(start + first, start + end)[:8] for first, end in long]
+    spans = ((first, end) for first, end in itertools.pairwise(ends.tolist()) if end - first >= MIN_FUNCTION)
+    digests = [statements.digest(start + first, start + end)[:8] for first, end in spans]
     return np.frombuffer(b"".join(digests), dtype="<u8")

@@ -43,11 +43,11 @@ _COLUMNS = ("statement_row", "statement_count", "node_row", "node_kind", "node_a
     *("edge_source", "edge_target", "edge_flow", "edge_position"),
     *("statement_sizes", "node_sizes", "edge_sizes"),
 )
-_ALIKE = {"statement_row", "edge_source", "edge_target"}
-_SHOWN = 12  # projects that an error names
+_DELTAS = {"statement_row", "edge_source", "edge_target"}
+_MAX_NAMED = 12  # projects that an error names
 _TYPES = {"node_kind": np.int8, "edge_flow": np.int8}
 # Columns that format 2 had not, and are 0, by those of the same length.
-_STANDS_FOR = {"node_argument": "node_kind", "edge_position": "edge_flow"}
+_SUBSTITUTES = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
 class ModuleInfo(NamedTuple):
@@ -80,7 +80,7 @@ def _manifest_csv(infos: Sequence[ModuleInfo]) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CorpusModule(GraphArrays):
-    """One module of a corpus, rows of whose table of texts it has; N = 0 where the graph was too large to keep."""
+    """One module of a corpus; its texts are rows of the corpus's table. N = 0 where the graph was too large to keep."""
 
     statement_row: Int32
     """(K,) distinct texts of its statements, ascending."""
@@ -165,7 +165,7 @@ class Corpus(CorpusModule):
         return counts
 
     def token_places(self, rows: Integer, *, inner: bool = False) -> Int64:
-        """Where in ``text_ids`` the tokens of some texts stand, end to end; ``inner`` leaves out first and last."""
+        """Positions in ``text_ids`` of the tokens of some texts, end to end; ``inner``: without each first and last."""
         first = self.text_start[rows] + int(inner)
         return spread(first, np.maximum(self.text_start[rows + 1] - int(inner), first))[0]
 
@@ -192,10 +192,10 @@ class Corpus(CorpusModule):
         shards = [from_bytes(data[name]) for name in sorted(data) if name.startswith("shard-")]
         columns: dict[str, NDArray[Any]] = {}
         for name in _COLUMNS:
-            stored = name if ordered else _STANDS_FOR.get(name, name)
-            parts = [unpack(shard[stored], differences=name in _ALIKE) for shard in shards]
+            source_name = name if ordered else _SUBSTITUTES.get(name, name)
+            parts = [unpack(shard[source_name], differences=name in _DELTAS) for shard in shards]
             columns[name] = np.concatenate(parts, dtype=_TYPES.get(name, np.int32), casting="unsafe")
-            if stored != name:
+            if source_name != name:
                 columns[name].fill(0)
         columns["edge_index"] = np.stack([columns.pop("edge_source"), columns.pop("edge_target")])
         for name in ("statement", "node", "edge"):
@@ -213,18 +213,18 @@ class Corpus(CorpusModule):
 
 
 def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
-    """What the listing of a corpus names, checked; and whether it keeps the order of operands."""
+    """Read and check the files that a corpus lists; returns also whether it keeps the order of operands."""
     try:
         listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
-        listed, version = dict(listing.get("files", {})), listing.get("format")
+        digests, version = dict(listing.get("files", {})), listing.get("format")
     except (OSError, ValueError, TypeError, AttributeError) as error:
         problem = f"{source} is not a corpus: its corpus.json cannot be read ({error})"
         raise ConfigError(f"{problem}. Build one with `mirenc corpus build IR_FOLDER -o {source}`") from None
     if version not in (_FORMAT, _UNORDERED_FORMAT):
-        known = f"this mirenc reads {_UNORDERED_FORMAT} and {_FORMAT}"
-        raise ConfigError(f"{source}: corpus format {version}, {known}. Build it again")
+        formats = f"this mirenc reads {_UNORDERED_FORMAT} and {_FORMAT}"
+        raise ConfigError(f"{source}: corpus format {version}, {formats}. Build it again")
     data = {}
-    for name, digest in listed.items():
+    for name, digest in digests.items():
         path = source / name
         try:
             data[name] = path.read_bytes()
@@ -277,7 +277,7 @@ def _shard(modules: Sequence[CorpusModule]) -> bytes:
         columns[name] = np.concatenate(parts, -1)
         columns[f"{name.partition('_')[0]}_sizes"] = np.array([part.shape[-1] for part in parts])
     columns["edge_source"], columns["edge_target"] = columns.pop("edge_index")
-    return to_bytes({name: pack(columns[name], differences=name in _ALIKE) for name in _COLUMNS})
+    return to_bytes({name: pack(columns[name], differences=name in _DELTAS) for name in _COLUMNS})
 
 
 def hold_out(
@@ -294,7 +294,7 @@ def hold_out(
     sizes = Counter(projects)
     order = sorted(sizes)
     unseen = [project for project in order if project not in seen]
-    examples = ", ".join(order[:_SHOWN]) + (", ..." if len(order) > _SHOWN else "")
+    examples = ", ".join(order[:_MAX_NAMED]) + (", ..." if len(order) > _MAX_NAMED else "")
     if not unseen:
         models = " and ".join(sorted({seen[project] for project in order}))
         problem = f"no project is left to hold out: all {len(order)} of the corpus ({examples}) were in the training"
@@ -306,18 +306,18 @@ def hold_out(
             raise ConfigError(f"{problem}, so it cannot be held out. Leave {project} out of held_out")
         if project not in sizes:
             raise ConfigError(f"held_out: no project {project!r} in the corpus; it has {examples}")
-    held, count, needed = list(named), 0, share * len(projects)
+    chosen, count, target = list(named), 0, share * len(projects)
     # Drawn among all, so that projects that were seen do not change which of the others are drawn.
     for number in () if named else np.random.default_rng([seed, 11]).permutation(len(order)):
         # A project of half the corpus would leave too little to train on.
-        if (project := order[number]) not in seen and count + sizes[project] <= max(1.5 * needed, 1):
-            held.append(project)
+        if (project := order[number]) not in seen and count + sizes[project] <= max(1.5 * target, 1):
+            chosen.append(project)
             count += sizes[project]
-        if count >= needed:
+        if count >= target:
             break
     # Where all are larger than the share, the smallest is the nearest to it.
-    held = held or [min(unseen, key=sizes.__getitem__)]
-    if len(held) == len(order):
+    chosen = chosen or [min(unseen, key=sizes.__getitem__)]
+    if len(chosen) == len(order):
         advice = "one at least must be left to train on. Put each project's IR in a folder of its own"
-        raise ConfigError(f"the corpus has {len(order)} project(s), and {len(held)} would be held out; {advice}")
-    return held
+        raise ConfigError(f"the corpus has {len(order)} project(s), and {len(chosen)} would be held out; {advice}")
+    return chosen

@@ -24,18 +24,18 @@ _SEED = 7
 _STATEMENTS = 1_000_000  # statements counted: bounds the memory of fitting
 _CONTEXTS = 240_000  # 6 bytes each
 _MODULES = 2000
-_TOKEN = np.uint64(0xFFFF)
+_TOKEN_MASK = np.uint64(0xFFFF)
 
 
 def draw_modules(corpus: Corpus, modules: Integer, limit: int, rng: np.random.Generator) -> Int64:
     """At most ``limit`` of the modules, drawn among those that have a graph of at most `MAX_NODES` nodes."""
     nodes = corpus.node_count[modules]
-    fit = np.asarray(modules, dtype=np.int64)[(nodes > 0) & (nodes <= MAX_NODES)]
-    return np.sort(rng.permutation(fit)[:limit])
+    candidates = np.asarray(modules, dtype=np.int64)[(nodes > 0) & (nodes <= MAX_NODES)]
+    return np.sort(rng.permutation(candidates)[:limit])
 
 
 def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[str, Int64]:
-    """For each module another source file's, as places in ``modules``: a ``random`` one, and the ``near_size`` one.
+    """For each module one of another source file, as place in ``modules``: a ``random`` one and one of ``near_size``.
 
     Source files are told apart by their last name: two levels of one program, or one file in two packages, are no
     negatives. Empty where some module has no partner. Shapes: (M,) -> two (M,)
@@ -45,12 +45,12 @@ def partners(corpus: Corpus, modules: Int64, rng: np.random.Generator) -> dict[s
     if len(set(file)) < 2:
         return {}
     nodes = corpus.node_count[modules]
-    random, near = np.empty((2, len(modules)), dtype=np.int64)
+    random, nearest_size = np.empty((2, len(modules)), dtype=np.int64)
     for module in range(len(modules)):
-        others = np.flatnonzero(file != file[module])
-        random[module] = rng.choice(others)
-        near[module] = others[np.argmin(np.abs(nodes[others] - nodes[module]))]
-    return {"random": random, "near_size": near}
+        candidates = np.flatnonzero(file != file[module])
+        random[module] = rng.choice(candidates)
+        nearest_size[module] = candidates[np.argmin(np.abs(nodes[candidates] - nodes[module]))]
+    return {"random": random, "near_size": nearest_size}
 
 
 def fit_size(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
@@ -67,12 +67,12 @@ def fit_size(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
 def size_accuracy(fitted: Float64, statements: Int64, nodes: Int64, partner: Int64) -> float:
     """Share of own pairs and partners' pairs that `fit_size` tells apart. Shapes: (5,), three (M,)."""
     median, *weights, intercept = fitted
-    matching, other = _features(_differences(statements, nodes, partner), median) @ weights + intercept
-    return float(((matching > 0).mean() + (other <= 0).mean()) / 2)
+    matching, negative = _features(_differences(statements, nodes, partner), median) @ weights + intercept
+    return float(((matching > 0).mean() + (negative <= 0).mean()) / 2)
 
 
 def _differences(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
-    """Of own pairs, and of partners' pairs. Shapes: three (M,) -> (2, M)."""
+    """Log statements less log nodes, of own pairs and of partners' pairs. Shapes: three (M,) -> (2, M)."""
     log_nodes = np.log(np.maximum(nodes, 1))
     return np.log(np.maximum(statements, 1)) - np.stack([log_nodes, log_nodes[partner]])
 
@@ -109,17 +109,17 @@ class Baselines:
         rng = np.random.default_rng(_SEED)
         rows = np.sort(rng.permutation(np.flatnonzero(counts))[:_STATEMENTS])
         triples, weights = _triples(corpus, rows, np.sqrt(counts[rows]))
-        left, token, right = triples >> np.uint64(32), (triples >> np.uint64(16)) & _TOKEN, triples & _TOKEN
+        left, token, right = triples >> np.uint64(32), (triples >> np.uint64(16)) & _TOKEN_MASK, triples & _TOKEN_MASK
         vocabulary = corpus.tokenizer.vocab_size
         frequent = int(np.bincount(token.astype(np.int64), weights, minlength=vocabulary).argmax())
         after = np.full(vocabulary, frequent, dtype=np.uint16)
-        seen, best, _ = _most_frequent(left, token, weights)
-        after[seen.astype(np.int64)] = best
-        key, best, heard = _most_frequent((left << np.uint64(16)) | right, token, weights)
-        contexts = np.sort(np.argsort(-heard, kind="stable")[:_CONTEXTS])
+        left_tokens, best, _ = _most_frequent(left, token, weights)
+        after[left_tokens.astype(np.int64)] = best
+        key, best, context_sums = _most_frequent((left << np.uint64(16)) | right, token, weights)
+        contexts = np.sort(np.argsort(-context_sums, kind="stable")[:_CONTEXTS])
         chosen = draw_modules(corpus, modules, _MODULES, rng)
         statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
-        sizes = {name: fit_size(statements, nodes, other) for name, other in partners(corpus, chosen, rng).items()}
+        sizes = {name: fit_size(statements, nodes, partner) for name, partner in partners(corpus, chosen, rng).items()}
         return cls(source, frequent, after, key[contexts].astype(np.uint32), best[contexts], sizes)
 
     def between(self, left: Integer, right: Integer) -> UInt16:
@@ -127,8 +127,8 @@ class Baselines:
         guess: UInt16 = self.after[left]
         if len(self.between_key):
             key = ((left.astype(np.uint64) << np.uint64(16)) | right.astype(np.uint64)).astype(np.uint32)
-            at = np.minimum(np.searchsorted(self.between_key, key), len(self.between_key) - 1)
-            guess = np.where(self.between_key[at] == key, self.between_token[at], guess)
+            position = np.minimum(np.searchsorted(self.between_key, key), len(self.between_key) - 1)
+            guess = np.where(self.between_key[position] == key, self.between_token[position], guess)
         return guess
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -164,12 +164,12 @@ class Baselines:
 
 def _triples(corpus: Corpus, rows: Int64, row_weight: Float64) -> tuple[UInt64, Float64]:
     """Distinct ``left << 32 | token << 16 | right`` of some texts and their weights; no ``token`` is a special one."""
-    at = corpus.token_places(rows, inner=True)  # tokens with a neighbour on both sides
+    places = corpus.token_places(rows, inner=True)  # tokens with a neighbour on both sides
     weights = np.repeat(row_weight, np.maximum(corpus.text_length[rows] - 2, 0))
-    ordinary = corpus.text_ids[at] >= len(SPECIAL_TOKENS)
-    left, token, right = (corpus.text_ids[at[ordinary] + shift].astype(np.uint64) for shift in (-1, 0, 1))
-    distinct, inverse = np.unique((left << np.uint64(32)) | (token << np.uint64(16)) | right, return_inverse=True)
-    return distinct, np.bincount(inverse, weights[ordinary], minlength=len(distinct)).astype(np.float64)
+    is_piece = corpus.text_ids[places] >= len(SPECIAL_TOKENS)
+    left, token, right = (corpus.text_ids[places[is_piece] + shift].astype(np.uint64) for shift in (-1, 0, 1))
+    triples, inverse = np.unique((left << np.uint64(32)) | (token << np.uint64(16)) | right, return_inverse=True)
+    return triples, np.bincount(inverse, weights[is_piece], minlength=len(triples)).astype(np.float64)
 
 
 def _most_frequent(context: UInt64, token: UInt64, weights: Float64) -> tuple[UInt64, UInt16, Float64]:
@@ -178,6 +178,6 @@ def _most_frequent(context: UInt64, token: UInt64, weights: Float64) -> tuple[UI
     total = np.bincount(inverse, weights, minlength=len(pairs))
     order = np.lexsort((pairs, -total, owner := pairs >> np.uint64(16)))
     contexts, first = np.unique(owner[order], return_index=True)
-    best = (pairs[order[first]] & _TOKEN).astype(np.uint16)
-    heard = np.bincount(np.searchsorted(contexts, context), weights, minlength=len(contexts)).astype(np.float64)
-    return contexts, best, heard
+    best = (pairs[order[first]] & _TOKEN_MASK).astype(np.uint16)
+    context_sums = np.bincount(np.searchsorted(contexts, context), weights, minlength=len(contexts)).astype(np.float64)
+    return contexts, best, context_sums

@@ -70,7 +70,7 @@ def evaluate_model(
     mlm = {key: figure(f"mlm.{key}", evaluate_mlm, model, corpus, rows, baselines) for key, rows in statements.items()}
     gae = {flow.name.lower(): rows for flow, rows in gae_scores(model, corpus, chosen).items()}
     figures = {
-        "data": _data(corpus, chosen, counts),
+        "data": _data_figures(corpus, chosen, counts),
         "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
         "mlm": {**mlm, "unseen": mlm.get("unseen")},
         "gae": {name: figure(f"gae.{name}", flow_figures, rows) for name, rows in gae.items()},
@@ -81,16 +81,16 @@ def evaluate_model(
     return finite(figures)
 
 
-def _data(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:
-    """What was measured on, and how the tokenizer fits it; shares are over statements as they occur."""
+def _data_figures(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:
+    """Figures of the data and of how the tokenizer fits them; shares are over statements as they occur."""
     rows = np.flatnonzero(counts)
     lengths = corpus.text_length[rows]
     weight = np.repeat(counts[rows], lengths)
     ids = corpus.text_ids[corpus.token_places(rows)]
-    inside = (ids >= len(SPECIAL_TOKENS)) | (ids == UNK)
-    tokens, total = int(weight[inside].sum()), int(counts.sum())
+    is_text = (ids >= len(SPECIAL_TOKENS)) | (ids == UNK)
+    tokens, total = int(weight[is_text].sum()), int(counts.sum())
     # A statement that just fits counts as cut, too: the corpus does not keep what was cut.
-    full = lengths >= corpus.tokenizer.config.max_length
+    is_full = lengths >= corpus.tokenizer.config.max_length
     nodes = corpus.node_count[modules]  # 0: the corpus leaves the graph out
     nodes = nodes[(nodes > 0) & (nodes <= MAX_NODES)]
     return {
@@ -101,7 +101,7 @@ def _data(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:
         "statements": total,
         "distinct_statements": len(rows),
         "unk_share": int(weight[ids == UNK].sum()) / tokens if tokens else None,
-        "truncated_share": int(counts[rows][full].sum()) / total if total else None,
+        "truncated_share": int(counts[rows][is_full].sum()) / total if total else None,
     }
 
 
@@ -115,7 +115,7 @@ def evaluate_folder(
     one file only; and as `load_files` and `build_corpus`.
     """
     loaded = load_files(model)
-    stored = Baselines.load(loaded.folder, loaded.tokenizer.vocab_size)
+    model_baselines = Baselines.load(loaded.folder, loaded.tokenizer.vocab_size)
     files = find_inputs(root)
     if not files:
         raise folder_error(str(root))
@@ -135,9 +135,9 @@ def evaluate_folder(
             TorchRuntime(loaded.config, loaded.weights).model,
             corpus,
             modules,
-            baselines=stored or Baselines.fit(corpus, modules, source="this folder"),
+            baselines=model_baselines or Baselines.fit(corpus, modules, source="this folder"),
             retrieval=lambda: evaluate_retrieval(encoder, pairs),
         )
-    head = {"model": loaded.name, "digest": loaded.digest, "files": len(files), "duplicates": report.duplicates}
+    header = {"model": loaded.name, "digest": loaded.digest, "files": len(files), "duplicates": report.duplicates}
     left_out = [NoFunctionBodyError(path) for path in report.empty]
-    return {**head, **figures}, [*left_out, *(IRParseError(message) for _, message in report.failures)]
+    return {**header, **figures}, [*left_out, *(IRParseError(message) for _, message in report.failures)]

@@ -34,7 +34,7 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 
 def figure_rows(figures: Figures) -> list[Row]:
-    """From `evaluate_model`'s figures: what was measured, the model's, the baselines'; or why one is missing."""
+    """A row for each of `evaluate_model`'s figures: what was measured, the model's, the baselines', or why none is."""
     missing: dict[str, str] = figures["missing"]
     rows: list[Row] = []
 
@@ -47,26 +47,26 @@ def figure_rows(figures: Figures) -> list[Row]:
         add(f"gae.{flow}", f"GAE, {flow} flow", figure, _gae_rows, flow)
     add("matching", "Matching", figures["matching"], _matching_rows)
     add("retrieval", "Function retrieval O0 -> O2", figures["retrieval"], _retrieval_rows)
-    unknown, cut = (_percent(figures["data"][name], 2) for name in ("unk_share", "truncated_share"))
-    rows.append(("Tokens that are [UNK]", unknown, ""))
-    rows.append(("Statements that fill the longest length (cut, or just fitting)", cut, ""))
+    unk_share, cut_share = (_percent(figures["data"][name], 2) for name in ("unk_share", "truncated_share"))
+    rows.append(("Tokens that are [UNK]", unk_share, ""))
+    rows.append(("Statements that fill the longest length (cut, or just fitting)", cut_share, ""))
     return rows
 
 
 def _mlm_rows(title: str, figure: Any) -> list[Row]:
     rows = [_accuracy_row(title, figure, f"most frequent token {_percent(figure['accuracy_most_frequent'])}; ")]
-    rows += [_accuracy_row(f"{title}: {_KINDS[kind]}", one) for kind, one in figure["kinds"].items()]
+    rows += [_accuracy_row(f"{title}: {_KINDS[kind]}", kind_figure) for kind, kind_figure in figure["kinds"].items()]
     return [*rows, (f"MLM perplexity, {title}", _number(figure["perplexity"], 2), "")]
 
 
 def _accuracy_row(title: str, figure: Any, baseline: str = "") -> Row:
     removed = figure["errors_removed"]
-    beside = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
+    comparison = "" if removed is None else f" (the model removes {_percent(removed)} of its errors)"
     if removed is not None and removed < 0:
-        beside = f" (the model makes {_percent(-removed)} more errors)"
+        comparison = f" (the model makes {_percent(-removed)} more errors)"
     name = f"MLM accuracy, {title} ({figure['positions']:,} tokens)"
     neighbours = f"most frequent between the true neighbours {_percent(figure['accuracy_neighbours'])}"
-    return name, _percent(figure["accuracy"]), f"{baseline}{neighbours}{beside}"
+    return name, _percent(figure["accuracy"]), f"{baseline}{neighbours}{comparison}"
 
 
 def _gae_rows(flow: str, figure: Any) -> list[Row]:
@@ -87,13 +87,13 @@ def _matching_rows(figure: Any) -> list[Row]:
 
 
 def _retrieval_rows(figure: Any) -> list[Row]:
-    def shown(scores: Any) -> str:
+    def score_text(scores: Any) -> str:
         return f"{_percent(scores['recall_at_1'])}, {_percent(scores['recall_at_10'])}, {_number(scores['mrr'])}"
 
     names = {"opcode_histogram": "opcode histogram", "bag_of_statements": "bag of statements"}
-    baselines = "; ".join(f"{name} {shown(figure[key])}" for key, name in names.items())
+    baselines = "; ".join(f"{name} {score_text(figure[key])}" for key, name in names.items())
     title = "Function retrieval O0 -> O2 by {}: recall at 1, at 10, MRR ({:,} functions)"
     return [
-        (title.format(part, figure["functions"]), shown(figure[part]), baselines if part == "text" else "")
+        (title.format(part, figure["functions"]), score_text(figure[part]), baselines if part == "text" else "")
         for part in ("text", "graph", "both")
     ]

@@ -37,13 +37,13 @@ def gae_scores(
             graph = join_graphs(corpus, np.array([module]), np.random.default_rng([_SEED, module]))
             data = graph.data(device, corpus)
             with torch.inference_mode():
-                per_flow = [vectors.cpu() for vectors in encode_graphs(model, data).flows]
+                flow_vectors = [vectors.cpu() for vectors in encode_graphs(model, data).flows]
             for flow, (positive, negative) in zip(Flow, flow_pairs(data.cpu()), strict=True):
                 if positive.shape[1] >= _MIN_EDGES:
                     pairs = torch.cat([positive, negative], 1)
                     truth = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
                     guesses = (
-                        edge_scores(per_flow[flow], pairs).numpy(),
+                        edge_scores(flow_vectors[flow], pairs).numpy(),
                         *_neighbour_scores(graph, flow, pairs.numpy()),
                     )
                     areas = [(roc_auc_score(truth, guess), average_precision_score(truth, guess)) for guess in guesses]
@@ -79,19 +79,19 @@ def evaluate_matching(
     """Accuracy on each module's own graph and one negative, random or of near size; a `NoFigureError`: no other."""
     rng = np.random.default_rng(_SEED)
     chosen = draw_modules(corpus, modules, limit, rng)
-    others = partners(corpus, chosen, rng)
-    if not others:
+    partner_sets = partners(corpus, chosen, rng)
+    if not partner_sets:
         raise NoFigureError("fewer than two source files with graphs: there is no other graph to tell from")
     text = text_vectors(model, corpus, chosen)
     graph = graph_vectors(model, corpus, chosen)
     statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
     device = next(model.parameters()).device
     figures: Figures = {"modules": len(chosen)}
-    for name, partner in others.items():
+    for name, partner in partner_sets.items():
         rows = (slice(None), torch.from_numpy(partner))
         with torch.inference_mode():
-            scores, other = (model.matching(text.to(device), graph[order].to(device)).float().cpu() for order in rows)
-        figures[f"accuracy_{name}"] = float(((scores > 0).numpy().mean() + (other <= 0).numpy().mean()) / 2)
+            scores, partner_scores = (model.matching(text.to(device), graph[i].to(device)).float().cpu() for i in rows)
+        figures[f"accuracy_{name}"] = float(((scores > 0).numpy().mean() + (partner_scores <= 0).numpy().mean()) / 2)
         size = baselines.sizes.get(name)
         figures[f"accuracy_{name}_size"] = None if size is None else size_accuracy(size, statements, nodes, partner)
     return figures

@@ -25,7 +25,7 @@ _SEED = 7
 _MASK_SHARE = 0.15  # of the tokens, as in the paper
 _NAME = re.compile(r"[-$._:a-z0-9]+", re.IGNORECASE)
 # Keywords, opcodes, types, punctuation; what stands after @, % or !, or between quotes; and numbers.
-_KINDS = _GRAMMAR, _OF_NAME, _OF_NUMBER = "grammar", "name", "number"
+_KINDS = _GRAMMAR, _NAME_PART, _NUMBER_PART = "grammar", "name", "number"
 
 
 def token_kinds(pieces: Iterable[str]) -> list[str]:
@@ -37,19 +37,19 @@ def token_kinds(pieces: Iterable[str]) -> list[str]:
     for piece in pieces:
         text = piece.strip()
         # No space in front: it may belong to what stands before. A letter or digit after another one surely does.
-        goes_on = text == piece and bool(text)
+        continues_word = text == piece and bool(text)
         if '"' in text:
             kind, in_string, in_name, in_number = _GRAMMAR, not in_string, False, False
-        elif in_string or brackets or (in_name and goes_on and _NAME.fullmatch(text)):
-            kind = _OF_NAME
+        elif in_string or brackets or (in_name and continues_word and _NAME.fullmatch(text)):
+            kind = _NAME_PART
             if brackets:
                 brackets += (text == "<") - (text == ">")
         elif in_name and text == "<" and word != "operator":
-            kind, brackets = _OF_NAME, 1
-        elif goes_on and text[0].isalnum() and last.isalnum():
+            kind, brackets = _NAME_PART, 1
+        elif continues_word and text[0].isalnum() and last.isalnum():
             kind = kinds[-1]
-        elif text[:1].isdigit() or (in_number and goes_on and text in (".", "+", "-")):  # 1.5e+03
-            kind, in_name, in_number = _OF_NUMBER, False, True
+        elif text[:1].isdigit() or (in_number and continues_word and text in (".", "+", "-")):  # 1.5e+03
+            kind, in_name, in_number = _NUMBER_PART, False, True
         else:
             kind, in_name, in_number = _GRAMMAR, text[-1:] in ("@", "%", "!"), False
         kinds.append(kind)
@@ -101,23 +101,23 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
     if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
     hit, neighbour_hit, frequent_hit, kind = map(np.concatenate, zip(*hits, strict=True))
-    of_kind = {name: kind == name for name in _KINDS if (kind == name).any()}
+    kind_masks = {name: kind == name for name in _KINDS if (kind == name).any()}
     return {
         "statements": len(rows),
         "perplexity": float(np.exp(nats / len(hit))),
         "accuracy_most_frequent": float(frequent_hit.mean()),
         **_accuracies(hit, neighbour_hit),
-        "kinds": {name: _accuracies(hit[mask], neighbour_hit[mask]) for name, mask in of_kind.items()},
+        "kinds": {name: _accuracies(hit[mask], neighbour_hit[mask]) for name, mask in kind_masks.items()},
     }
 
 
 def _accuracies(hit: Bool, neighbour_hit: Bool) -> Figures:
-    """Accuracy at some positions, and what it is of the neighbours' baseline. Shapes: two (n,)."""
+    """Accuracy of the model and of the neighbours' baseline at some positions. Shapes: two (n,)."""
     hits, neighbour_hits = int(hit.sum()), int(neighbour_hit.sum())
-    missed = len(hit) - neighbour_hits
+    baseline_errors = len(hit) - neighbour_hits
     return {
         "positions": len(hit),
         "accuracy": hits / len(hit),
         "accuracy_neighbours": neighbour_hits / len(hit),
-        "errors_removed": (hits - neighbour_hits) / missed if missed else None,
+        "errors_removed": (hits - neighbour_hits) / baseline_errors if baseline_errors else None,
     }

@@ -26,7 +26,7 @@ MIN_INSTRUCTIONS = 5  # shorter functions (getters, wrappers) are alike in unrel
 POOL = 3000
 _SEED = 7
 _BLOCK = 1024
-_FEW = 10
+_MIN_PAIRS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +53,10 @@ class FunctionPair:
 
 def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path]]:
     """Pairs ``PROJECT/O0/x`` and ``PROJECT/O2/x`` among some files below ``root``."""
-    named = [path.relative_to(root) for path in sorted(files)]
-    pairs = [(named[one], named[other]) for one, other in level_pairs(named)]
+    relative_paths = [path.relative_to(root) for path in sorted(files)]
+    pairs = [(relative_paths[first], relative_paths[second]) for first, second in level_pairs(relative_paths)]
     levels = ((QUERY,), (CANDIDATE,))
-    return [(root / one, root / other) for one, other in pairs if (one.parts[1:2], other.parts[1:2]) == levels]
+    return [(root / first, root / second) for first, second in pairs if (first.parts[1:2], second.parts[1:2]) == levels]
 
 
 def function_views(encoder: Encoder, ir: IRInput) -> dict[str, FunctionView]:
@@ -87,7 +87,7 @@ def collect_pairs(
     Of functions with equal statements at O2 the first is kept: no vector could tell them apart. Files that cannot be
     read are left out.
     """
-    seen: set[bytes] = set()
+    sequences: set[bytes] = set()
     pairs: list[FunctionPair] = []
     with progress("functions", len(files)) as advance:
         for paths in (files[number] for number in np.random.default_rng(_SEED).permutation(len(files))):
@@ -96,8 +96,8 @@ def collect_pairs(
             with suppress(MirencError):
                 query, candidate = (views(encoder, path) for path in paths)
                 for name in sorted(query.keys() & candidate.keys()):
-                    if candidate[name].sequence not in seen:
-                        seen.add(candidate[name].sequence)
+                    if candidate[name].sequence not in sequences:
+                        sequences.add(candidate[name].sequence)
                         pairs.append(FunctionPair(paths, name, query[name], candidate[name]))
             advance()
     return pairs[:limit]
@@ -111,14 +111,14 @@ def ranks(queries: Any, candidates: Any) -> Float64:
         scores = queries[first : first + _BLOCK] @ candidates.T
         scores = np.asarray(scores.toarray() if sp.issparse(scores) else scores)
         target = scores[np.arange(len(scores)), first + np.arange(len(scores))][:, None]
-        nearer, equal = (scores > target).sum(1), (scores == target).sum(1) - 1
-        rank[first : first + _BLOCK] = 1 + nearer + equal / 2
+        nearer, ties = (scores > target).sum(1), (scores == target).sum(1) - 1
+        rank[first : first + _BLOCK] = 1 + nearer + ties / 2
     return rank
 
 
 def rank_figures(rank: Float64) -> Figures:
     """Recall at 1 and 10, mean reciprocal rank."""
-    recall = {f"recall_at_{most}": float((rank <= most).mean()) for most in (1, 10)}
+    recall = {f"recall_at_{k}": float((rank <= k).mean()) for k in (1, 10)}
     return recall | {"mrr": float((1 / rank).mean())}
 
 
@@ -129,9 +129,9 @@ def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
 
 def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
     """Recall and reciprocal rank of text, graph, both and two baselines without model; a `NoFigureError`: too few."""
-    if len(pairs) < _FEW:
+    if len(pairs) < _MIN_PAIRS:
         rule = f"have {MIN_INSTRUCTIONS} instructions or more at {QUERY} and at {CANDIDATE}"
-        raise NoFigureError(f"only {len(pairs)} different functions {rule}; {_FEW} such functions are needed")
+        raise NoFigureError(f"only {len(pairs)} different functions {rule}; {_MIN_PAIRS} such functions are needed")
     figures: Figures = {"functions": len(pairs), "files": len({pair.files for pair in pairs})}
     queries, candidates = [pair.query for pair in pairs], [pair.candidate for pair in pairs]
     for part in ("text", "graph", "both"):
@@ -139,9 +139,9 @@ def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
         figures[part] = rank_figures(ranks(query, candidate))
     views = queries + candidates
     opcodes, counts = bag_vectors([view.opcodes for view in views]), bag_vectors([view.statements for view in views])
-    having = np.bincount(counts.indices, minlength=counts.shape[1])
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
     # Of a statement log(1 + count) times log(functions / functions that have it).
-    statements = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
+    statements = sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(frequency, 1))))
     bags = {"counts": opcodes, "log1p": opcodes.log1p(), "bag_of_statements": statements}
     scores = {name: rank_figures(ranks(bag[: len(pairs)], bag[len(pairs) :])) for name, bag in bags.items()}
     scale = max(("counts", "log1p"), key=lambda name: scores[name]["mrr"])  # the better of two histograms

@@ -22,8 +22,8 @@ _DEFINITION = re.compile(rf"^define ([^@\n]*){_WORD}\(")
 _INSTRUCTION = r' +(?:%(?:"[^"]*"|[^ "]+) = )?(?:(?:tail|musttail|notail) )?(?:call|invoke) '
 _CALL = re.compile(rf'{_INSTRUCTION}(?:"[^"]*"|[^"@])*?{_WORD}\(')
 _NO_WORDS = re.compile(r'"[^"]*"|,')
-_DECIDED = {"noinline", "alwaysinline", "optnone"}
-_NOTHING_TO_PAY = '"function-inline-cost"="0"'
+_DECISION_WORDS = {"noinline", "alwaysinline", "optnone"}
+_NO_COST = '"function-inline-cost"="0"'
 _LOCAL = {"internal", "private", "linkonce", "linkonce_odr", "available_externally"}
 
 
@@ -48,12 +48,12 @@ class Calls:
         """The module's text with decisions about some calls, by row: True to inline it if LLVM may, False not to."""
         parts, start = [], 0
         for row in sorted(decisions):
-            parts += [self.text[start : self.places[row]], f" {_NOTHING_TO_PAY if decisions[row] else 'noinline'}"]
+            parts += [self.text[start : self.places[row]], f" {_NO_COST if decisions[row] else 'noinline'}"]
             start = self.places[row]
         return "".join([*parts, self.text[start:]])
 
     def kept(self, optimised: str) -> list[bool]:
-        """Whether each call is left in ``optimised``, which passes made of it; calls of one name are counted."""
+        """For each call, whether ``optimised``, the text after passes, still has it; equal calls are counted."""
         counts = Counter((call.caller, call.callee) for call in calls_of(optimised).calls)
         return [counts[call.caller, call.callee] > call.number for call in self.calls]
 
@@ -66,11 +66,11 @@ def calls_of(text: str) -> Calls:
     """
     lines = text.split("\n")
     headers = [header for line in lines if (header := _DEFINITION.match(line))]
-    defined = [object_name(header[2]) for header in headers]
-    attributes = dict(zip(defined, attributes_of(text), strict=True))
-    local = frozenset(name for name, header in zip(defined, headers, strict=True) if _LOCAL & set(header[1].split()))
-    groups = {name for name, words in attribute_groups(text).items() if _DECIDED & set(words.split())}
-    names, caller, start = iter(defined), "", 0
+    functions = [object_name(header[2]) for header in headers]
+    attributes = dict(zip(functions, attributes_of(text), strict=True))
+    local = frozenset(name for name, header in zip(functions, headers, strict=True) if _LOCAL & set(header[1].split()))
+    groups = {name for name, words in attribute_groups(text).items() if _DECISION_WORDS & set(words.split())}
+    names, caller, start = iter(functions), "", 0
     calls, places = [], []
     numbers: Counter[tuple[str, str]] = Counter()
     for line in lines:
@@ -79,9 +79,9 @@ def calls_of(text: str) -> Calls:
         elif "(" in line and (call := _CALL.match(line)):
             callee = object_name(call[1])
             end = balanced(line, call.end() - 1)
-            words = {*_NO_WORDS.sub("", line[end:]).split(), *attributes.get(callee, _DECIDED)}
-            decided = words & (_DECIDED | groups) or "optnone" in attributes[caller]
-            if callee != caller and not decided:
+            words = {*_NO_WORDS.sub("", line[end:]).split(), *attributes.get(callee, _DECISION_WORDS)}
+            is_decided = words & (_DECISION_WORDS | groups) or "optnone" in attributes[caller]
+            if callee != caller and not is_decided:
                 calls.append(Call(caller, callee, numbers[caller, callee]))
                 places.append(start + end)
                 numbers[caller, callee] += 1

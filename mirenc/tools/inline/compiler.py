@@ -72,22 +72,22 @@ def write_compiler(folder: Path, settings: Settings) -> dict[str, str]:
     return stand_in(folder.resolve() / "bin", f"-{settings.version}", script)
 
 
-def main(folder: Path, words: Sequence[str]) -> int:
+def main(folder: Path, arguments: Sequence[str]) -> int:
     """Compile one source as the arguments of ``clang -cc1`` say, and make the object smaller; return the exit code."""
     settings = Settings(**json.loads((folder / _SETTINGS).read_text(encoding="utf-8")))
-    done = subprocess.run([settings.clang, *words], check=False)
-    if done.returncode:
-        return done.returncode
-    output = Path(words[len(words) - words[::-1].index("-o")])
-    source = os.path.relpath(words[-1], folder.parent)  # wherever the build stands, and however it is moved
+    result = subprocess.run([settings.clang, *arguments], check=False)
+    if result.returncode:
+        return result.returncode
+    output = Path(arguments[len(arguments) - arguments[::-1].index("-o")])
+    source = os.path.relpath(arguments[-1], folder.parent)  # wherever the build stands, and however it is moved
     line: dict[str, Any] = {"source": source, "oz": 0, "bytes": 0}
     try:
         line["oz"] = line["bytes"] = weight(output.read_bytes()).loaded_bytes
         with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
-            smaller = _smaller(folder, settings, words, source, Path(scratch))
-        if (size := weight(smaller).loaded_bytes) < line["oz"]:
+            new_object = _smaller_object(folder, settings, arguments, source, Path(scratch))
+        if (size := weight(new_object).loaded_bytes) < line["oz"]:
             with delivered(output) as part:
-                part.write_bytes(smaller)
+                part.write_bytes(new_object)
             line["bytes"] = size
     except MirencError as error:
         line["problem"] = " ".join(str(error).split())[:200]
@@ -95,24 +95,24 @@ def main(folder: Path, words: Sequence[str]) -> int:
     return 0
 
 
-def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str, scratch: Path) -> bytes:
-    bitcode, object_file, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
-    to_ir = ["-emit-llvm-bc" if word == "-emit-obj" else word for word in front]
-    compile_or_raise([settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]], _LIMIT)
+def _smaller_object(folder: Path, settings: Settings, arguments: Sequence[str], source: str, scratch: Path) -> bytes:
+    bitcode, object_file, front_end = scratch / "code.bc", scratch / "code.o", [*arguments[:-1], "-disable-llvm-passes"]
+    to_ir = ["-emit-llvm-bc" if word == "-emit-obj" else word for word in front_end]
+    compile_or_raise([settings.clang, *to_ir, "-w", "-o", str(bitcode), arguments[-1]], _LIMIT)
     with SharedEngine(settings.version) as engine:
         text = engine.text(bitcode.read_bytes())
         key = hashlib.sha256(_NAMES.sub("", text).encode()).hexdigest()[:16]
-        known = _known(folder / DECISIONS, source, key)
-        if not settings.replay and (known.get("ir") != key or known.get("compilations", 0) < settings.compilations):
-            known = _search(engine, text, settings)
-            _append(folder / DECISIONS, {"source": source, "ir": key, "compilations": settings.compilations, **known})
+        entry = _recorded_decisions(folder / DECISIONS, source, key)
+        if not settings.replay and (entry.get("ir") != key or entry.get("compilations", 0) < settings.compilations):
+            entry = _search(engine, text, settings)
+            _append(folder / DECISIONS, {"source": source, "ir": key, "compilations": settings.compilations, **entry})
         calls = calls_of(engine.text(bitcode.read_bytes(), debug=True))
-        inline = {(call["caller"], call["callee"], call["number"]): call["inline"] for call in known.get("calls", ())}
+        inline = {(call["caller"], call["callee"], call["number"]): call["inline"] for call in entry.get("calls", ())}
         decisions = {row: inline[call] for row, call in enumerate(calls.calls) if call in inline}
-        passes = known.get("passes", level("Oz"))
+        passes = entry.get("passes", level("Oz"))
         run = engine.deciding.text if decisions else engine.text
         bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
-    compile_or_raise([settings.clang, *front, "-o", str(object_file), "-x", "ir", str(bitcode)], _LIMIT)
+    compile_or_raise([settings.clang, *front_end, "-o", str(object_file), "-x", "ir", str(bitcode)], _LIMIT)
     return object_file.read_bytes()
 
 
@@ -129,15 +129,15 @@ def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, An
     return {"passes": best, "calls": calls, "oz": sizes[0], "lists": min(sizes), "inlining": trial.after.loaded_bytes}
 
 
-def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
+def _recorded_decisions(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
     """The recorded decisions for this IR, else for an earlier version of its source, else {}."""
-    recorded: dict[str, Any] = {}
+    entry: dict[str, Any] = {}
     for text in decisions.read_text(encoding="utf-8").splitlines() if decisions.exists() else ():
         with contextlib.suppress(ValueError):  # a line of a build that was killed
             line = json.loads(text)
-            if line["ir"] == key or (line["source"] == source and recorded.get("ir") != key):
-                recorded = line
-    return recorded
+            if line["ir"] == key or (line["source"] == source and entry.get("ir") != key):
+                entry = line
+    return entry
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:

@@ -48,33 +48,33 @@ def try_inlining(engine: SharedEngine, ir: bytes, pipeline: str, builds: int, pr
     best = search(calls, inlined, weight(engine.compile(ir, pipeline)), weigh, builds, promise)
     remaining = calls.kept(engine.deciding.text(calls.decided(best.decisions).encode(), pipeline))
     # Where LLVM may not inline a call, the attribute changes nothing.
-    changing = {row: inline for row, inline in best.decisions.items() if not (inline and remaining[row])}
-    decisions = _followed(engine, calls, changing, pipeline)
+    effective = {row: inline for row, inline in best.decisions.items() if not (inline and remaining[row])}
+    decisions = _effective_decisions(engine, calls, effective, pipeline)
     after = engine.deciding.run(calls.decided(decisions).encode(), pipeline)
     if after.loaded_bytes >= before.loaded_bytes:
         return Inlining((), before, before, best.history)
-    decided = tuple((calls.calls[row], inline) for row, inline in sorted(decisions.items()))
-    return Inlining(decided, before, after, best.history)
+    decided_calls = tuple((calls.calls[row], inline) for row, inline in sorted(decisions.items()))
+    return Inlining(decided_calls, before, after, best.history)
 
 
-def _followed(engine: SharedEngine, calls: Calls, decisions: Decisions, pipeline: str) -> Decisions:
+def _effective_decisions(engine: SharedEngine, calls: Calls, decisions: Decisions, pipeline: str) -> Decisions:
     """Leave out decisions to inline a callee that change nothing, as when LLVM may not inline it.
 
     `Calls.kept` cannot see these where their caller was inlined itself. One compilation a callee.
     """
 
-    def built(chosen: Decisions) -> bytes | None:
+    def compiled_object(subset: Decisions) -> bytes | None:
         try:
-            return engine.deciding.compile(calls.decided(chosen).encode(), pipeline)
+            return engine.deciding.compile(calls.decided(subset).encode(), pipeline)
         except PassError:  # of these decisions alone
             return None
 
     for callee in sorted({calls.calls[row].callee for row, inline in decisions.items() if inline}):
-        others = {
+        reduced = {
             row: inline for row, inline in decisions.items() if not (inline and calls.calls[row].callee == callee)
         }
-        if (object_file := built(others)) is not None and object_file == built(decisions):
-            decisions = others
+        if (object_file := compiled_object(reduced)) is not None and object_file == compiled_object(decisions):
+            decisions = reduced
     return decisions
 
 

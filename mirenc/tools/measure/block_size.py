@@ -107,15 +107,15 @@ class BlockSizeMethod(Method):
                     "work-items, and what each argument holds (mirenc.tools.measure.gpu_driver shows all keys)"
                 )
             language, source, text = _SUFFIXES[path.suffix], read_text(path), read_text(driver_path)
-            cuda = language == "cuda"
+            is_cuda = language == "cuda"
             driver = read_driver(text, str(driver_path))
             # Flags that make a preprocessor find what a build finds.
-            arm = ("--cuda-device-only", "-nocudalib", *_cuda_flags(toolchain)) if cuda else ()
+            arm = ("--cuda-device-only", "-nocudalib", *_cuda_flags(toolchain)) if is_cuda else ()
             headers = headers_digest([path], toolchain, [arm])
             name = f"{path.stem}:{driver.kernel}"
             facts = {"group": name, "family": path.stem, "function": driver.kernel, "source": source, "driver": text}
             # OpenCL C is compiled by the device's driver, from its text alone.
-            facts |= {"include": str(path.absolute().parent) if cuda else "", "headers": headers}
+            facts |= {"include": str(path.absolute().parent) if is_cuda else "", "headers": headers}
             for size in driver.sizes:
                 yield gpu_kernel(name, size, language, driver.dimensions, **facts)
 
@@ -130,24 +130,24 @@ class BlockSizeMethod(Method):
         if part == CUDA:
             library = "kernel.ptx"
             build_ptx(source, folder / library, toolchain, _cuda_flags(toolchain))
-        space, built = block_space(kernel.language, driver.dimensions), (folder / library).read_bytes()
+        space, content = block_space(kernel.language, driver.dimensions), (folder / library).read_bytes()
         problems = self._problems(kernel, part, driver, block_bounds(module, symbol), space)
-        code = hashlib.sha256(built).hexdigest()
+        code = hashlib.sha256(content).hexdigest()
         device: dict[str, Any] = {} if part == CUDA else {"device": part}
         # No key where there are none: it is part of what tells one measurement from another.
         if part != CUDA and (options := list(build_options(toolchain.cflags))):
             device["options"] = options
         cells = []
         for setting in space.settings:
-            before = {"local": [int(side) for side in setting[: driver.dimensions]], **device}
-            cells.append(Cell(setting, setting, code, library, kernel.function, before, problems[setting]))
+            runner_settings = {"local": [int(side) for side in setting[: driver.dimensions]], **device}
+            cells.append(Cell(setting, setting, code, library, kernel.function, runner_settings, problems[setting]))
         copy = f"copy{Path(library).suffix}"
-        (folder / copy).write_bytes(built)
+        (folder / copy).write_bytes(content)
         width, height = map(int, space.settings[space.default])
-        able = [(int(x), int(y)) for (x, y), problem in problems.items() if not problem]
-        default = space.settings.index(nearest_shape(able, (width, height)))
-        again = replace(cells[default], library=copy)
-        return Build(tuple(cells), again, _DRIVER, ir, symbol, default=default)
+        allowed_shapes = [(int(x), int(y)) for (x, y), problem in problems.items() if not problem]
+        default = space.settings.index(nearest_shape(allowed_shapes, (width, height)))
+        copy_cell = replace(cells[default], library=copy)
+        return Build(tuple(cells), copy_cell, _DRIVER, ir, symbol, default=default)
 
     def _problems(
         self, kernel: MeasuredKernel, part: str, driver: GpuDriver, bounds: BlockBounds, space: Space
@@ -156,18 +156,18 @@ class BlockSizeMethod(Method):
 
         Raises CompileError: fewer than two shapes are left, and there is nothing to compare.
         """
-        most: float = CUDA_THREADS if part == CUDA else math.inf
+        max_items: float = CUDA_THREADS if part == CUDA else math.inf
         if part != CUDA:
             with suppress(MirencError):  # one that is built for elsewhere has no word here
-                most = self.describe(part).get("max_block", math.inf)
-        device, problems = BlockBounds(most=most), {}
+                max_items = self.describe(part).get("max_block", math.inf)
+        device, problems = BlockBounds(most=max_items), {}
         for setting in space.settings:
             block = tuple(int(side) for side in setting[: driver.dimensions])
             problems[setting] = driver.refusal(kernel.size, block) or bounds.refusal(block) or device.refusal(block)
         if len(refusals := [problem for problem in problems.values() if problem]) > len(space) - 2:
             allowed = f"{kernel.function} can be launched in {len(space) - len(refusals)} of the {len(space)} shapes"
-            why = bounds.text or refusals[0]
-            raise CompileError(f"{allowed} ({why}). There is nothing to compare: leave the kernel out")
+            reason = bounds.text or refusals[0]
+            raise CompileError(f"{allowed} ({reason}). There is nothing to compare: leave the kernel out")
         return problems
 
 
@@ -187,8 +187,8 @@ def _kernel_ir(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tu
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     module = parse_ir(ir, name=kernel.name)
-    called = {function.name: function.display_name for function in module.defined_functions}
-    names = [name for name in kernels_of(module) if called[name] == kernel.function]
+    display_names = {function.name: function.display_name for function in module.defined_functions}
+    names = [name for name in kernels_of(module) if display_names[name] == kernel.function]
     if not names:
         raise CompileError(f"its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
     return ir, module, names[0]

@@ -62,8 +62,8 @@ def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[S
         options = [f"-I{INCLUDE}", *flags, *toolchain.cflags, without_folder(path.parent)]
         command = [toolchain.compiler, "-w", *options, "-E", "-P", str(path)]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            done = run_limited(command, timeout=TIMEOUT, memory_limit=MEMORY_LIMIT)
-            digest.update(done.output if done.code == 0 else b"")
+            result = run_limited(command, timeout=TIMEOUT, memory_limit=MEMORY_LIMIT)
+            digest.update(result.output if result.code == 0 else b"")
     return digest.hexdigest()[:16]
 
 
@@ -135,9 +135,9 @@ def user_source(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]] 
 
 def c_source(text: str, driver: str, where: str) -> CSource:
     """A source and its driver, whose file is ``where``; a `TaskError` says what the driver lacks."""
-    function, listed = _FUNCTION.search(driver), _SIZES.search(driver)
-    sizes = tuple(int(size) for size in re.findall(r"\d+", listed[1]) if int(size)) if listed else ()
+    function, sizes_match = _FUNCTION.search(driver), _SIZES.search(driver)
+    sizes = tuple(int(size) for size in re.findall(r"\d+", sizes_match[1]) if int(size)) if sizes_match else ()
     if function is None or not sizes:
-        shown = 'const char mirenc_function[] = "work"; const long mirenc_sizes[] = {1000, 100000, 0};'
-        raise TaskError(f"{where}: it does not say which function is timed on which sizes. Write, for example: {shown}")
+        code = 'const char mirenc_function[] = "work"; const long mirenc_sizes[] = {1000, 100000, 0};'
+        raise TaskError(f"{where}: it does not say which function is timed on which sizes. Write, for example: {code}")
     return CSource(text, driver, function[1], sizes)

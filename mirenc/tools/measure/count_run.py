@@ -22,7 +22,7 @@ from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 _LONGEST = 10.0  # seconds of the run
 _MAIN = INCLUDE / "count_run.c"
-_SAID = re.compile(r"mirenc((?: \d+)+)$")
+_PRINTED = re.compile(r"mirenc((?: \d+)+)$")
 _SWITCH = re.compile(r"switch (i\d+) (\S+), label %[^\[]*\[")
 _CASE = re.compile(r"i\d+ (\S+), label %")
 
@@ -34,32 +34,32 @@ def profiled(kernel: MeasuredKernel, toolchain: Toolchain) -> IRModule | None:
     """
     text = kernel.ir
     module = parse_ir(text, name=kernel.name)
-    number = next(number for number, head in enumerate(module.headers) if head.name == kernel.function)
+    number = next(number for number, header in enumerate(module.headers) if header.name == kernel.function)
     blocks = forks(module, range(module.headers[number].first_block, module.headers[number].last_block))
-    counted, widths = _counted(text, kernel.function)
+    instrumented, widths = _with_counters(text, kernel.function)
     if len(widths) != len(blocks):
         return None
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         program = Path(folder, "program")
         total = 1 + sum(map(abs, widths))
-        if not (content := _program(counted, kernel.driver, kernel.function, total, toolchain)):
+        if not (content := _program(instrumented, kernel.driver, kernel.function, total, toolchain)):
             return None
         program.write_bytes(content)
         program.chmod(0o700)
         try:
-            done = run_limited([str(program), str(kernel.size)], timeout=_LONGEST, memory_limit=MEMORY_LIMIT)
+            result = run_limited([str(program), str(kernel.size)], timeout=_LONGEST, memory_limit=MEMORY_LIMIT)
         except subprocess.TimeoutExpired:
             return None
-    printed = _SAID.search(done.words)
-    if done.code or printed is None:
+    match = _PRINTED.search(result.words)
+    if result.code or match is None:
         return None
-    entered, *counts = map(int, printed[1].split())
+    entries, *counts = map(int, match[1].split())
     weights, place = {}, 0
     for block, width in zip(blocks, widths, strict=True):
-        runs, *taken = counts[place : place + abs(width)]
-        weights[block] = [*taken, runs - sum(taken)] if width > 0 else [runs - sum(taken), *taken]
+        runs, *ways = counts[place : place + abs(width)]
+        weights[block] = [*ways, runs - sum(ways)] if width > 0 else [runs - sum(ways), *ways]
         place += abs(width)
-    return parse_ir(with_profile(text, module, weights, {number: entered})[0], name=kernel.name)
+    return parse_ir(with_profile(text, module, weights, {number: entries})[0], name=kernel.name)
 
 
 @functools.lru_cache(maxsize=4)  # a kernel's sizes share it
@@ -76,7 +76,7 @@ def _program(ir: str, driver: str, function: str, counts: int, toolchain: Toolch
         return b"" if compile_problem(command) else program.read_bytes()
 
 
-def _counted(text: str, function: str) -> tuple[str, list[int]]:
+def _with_counters(text: str, function: str) -> tuple[str, list[int]]:
     """IR text that counts entries of a function, executions of its branches and switches, and ways they go.
 
     With it, the number of counts of each; negative where the way that is not counted is the first one.
@@ -92,7 +92,7 @@ def _counted(text: str, function: str) -> tuple[str, list[int]]:
         old, new = (f"%mirenc.{next(names)}" for _ in range(2))
         return f"  {old} = load i64, ptr {place}\n  {new} = add i64 {old}, {amount}\n  store i64 {new}, ptr {place}\n"
 
-    def before(fork: re.Match[str]) -> str:
+    def count_fork(fork: re.Match[str]) -> str:
         text, tests = fork[0], []
         if switch := _SWITCH.search(text):
             for case in _CASE.findall(text[switch.end() :]):
@@ -103,11 +103,11 @@ def _counted(text: str, function: str) -> tuple[str, list[int]]:
         widths.append((1 + len(tests)) * (-1 if switch else 1))
         lines = [add("1")]
         for test, line in tests:
-            wide = f"%mirenc.{next(names)}"
-            lines += [line, f"  {wide} = zext i1 {test} to i64\n", add(wide)]
+            widened = f"%mirenc.{next(names)}"
+            lines += [line, f"  {widened} = zext i1 {test} to i64\n", add(widened)]
         return "".join([*lines, text])
 
-    body = add("1") + FORK.sub(before, text[begin.end() : end])
-    counted = f"{text[: begin.end()]}{body}{text[end:]}"
+    body = add("1") + FORK.sub(count_fork, text[begin.end() : end])
+    output = f"{text[: begin.end()]}{body}{text[end:]}"
     count = next(number)
-    return f"{counted}\n@mirenc_counts = global [{count} x i64] zeroinitializer\n".replace("COUNTS", str(count)), widths
+    return f"{output}\n@mirenc_counts = global [{count} x i64] zeroinitializer\n".replace("COUNTS", str(count)), widths

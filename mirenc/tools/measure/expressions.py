@@ -9,7 +9,7 @@ from mirenc.base.errors import ConfigError
 Number = int | float
 
 # Long enough for any size; short enough that neither the parser nor a product of numbers gets out of hand.
-_LONGEST = 200
+_MAX_LENGTH = 200
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ def read_expression(text: str | Number, names: tuple[str, ...]) -> Expression:
     """Read numbers, ``names``, ``+ - * // %``, ``max(...)``, ``min(...)`` and parentheses; else a `ConfigError`."""
     text = str(text)
     allowed = f"allowed are numbers, {', '.join(names)}, + - * // %, max(...), min(...) and parentheses"
-    if len(text) > _LONGEST:
-        raise ConfigError(f"an expression of {len(text)} characters; at most {_LONGEST}")
+    if len(text) > _MAX_LENGTH:
+        raise ConfigError(f"an expression of {len(text)} characters; at most {_MAX_LENGTH}")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError):

@@ -76,7 +76,7 @@ _KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "local": ("local", ()),
 }
 # What a device of 4 GiB can hold beside a second copy of the inputs.
-_MOST_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 
 
 def _formula(names: tuple[str, ...], value: Any) -> Expression:
@@ -108,23 +108,23 @@ class Argument(Config, arbitrary_types_allowed=True):
     output: bool = False
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
+    def _check_keys(self) -> Self:
         keys_set = self.model_fields_set - {"name"}
         kinds = [kind for kind in _KINDS if kind in keys_set]
         if len(kinds) != 1:
             raise ValueError(f"has {' and '.join(kinds) or 'no kind'}; write one of {', '.join(_KINDS)}")
-        size, others = _KINDS[self.kind]
+        size, other_keys = _KINDS[self.kind]
         if size not in keys_set:
             raise ValueError(f"{size} is missing")
-        if idle := sorted(keys_set - {self.kind, size, *others}):
-            raise ValueError(f"`{idle[0]}` has no effect on a {self.kind}; leave out `{idle[0]}`")
+        if extra_keys := sorted(keys_set - {self.kind, size, *other_keys}):
+            raise ValueError(f"`{extra_keys[0]}` has no effect on a {self.kind}; leave out `{extra_keys[0]}`")
         keys = FILLS[self.fill]
         if self.fill in _WHOLE and self.dtype.kind == "f":
             raise ValueError(f"fill is {self.fill!r}, which is for whole numbers; leave out `fill`")
         if "below" in keys and self.below is None and self.fill != "ramp":
             raise ValueError(f"fill is {self.fill!r}, which needs `below`")
-        if idle := sorted({"low", "high", "below"} & keys_set - {*keys}):
-            raise ValueError(f"`{idle[0]}` has no effect with fill = {self.fill!r}; leave out `{idle[0]}`")
+        if extra_keys := sorted({"low", "high", "below"} & keys_set - {*keys}):
+            raise ValueError(f"`{extra_keys[0]}` has no effect with fill = {self.fill!r}; leave out `{extra_keys[0]}`")
         return self
 
     @property
@@ -145,15 +145,15 @@ class Argument(Config, arbitrary_types_allowed=True):
     def check(self, n: int) -> int:
         """Check its expressions at a size; return the bytes of a buffer, else 0."""
         if self.kind == "local":
-            _whole("local", self.size, 0, n=n, bx=32, by=1)
+            _whole_number("local", self.size, 0, n=n, bx=32, by=1)
         elif self.kind == "buffer":
             if self.below is not None:
-                _whole("below", self.below, 1, n=n)
-            return self.dtype.itemsize * _whole("count", self.size, 1, n=n)
+                _whole_number("below", self.below, 1, n=n)
+            return self.dtype.itemsize * _whole_number("count", self.size, 1, n=n)
         elif self.dtype.kind == "f":
             self.size(n=n)
         else:
-            value, bounds = _whole("value", self.size, None, n=n), np.iinfo(self.dtype)
+            value, bounds = _whole_number("value", self.size, None, n=n), np.iinfo(self.dtype)
             if not bounds.min <= value <= bounds.max:
                 raise ConfigError(f"value is {value} for n = {n}, which {self.dtype.name} cannot hold")
         return 0
@@ -188,10 +188,10 @@ class Argument(Config, arbitrary_types_allowed=True):
         return self.dtype.type(self.size(n=n))
 
 
-def _whole(key: str, expression: Expression, least: int | None, **names: int) -> int:
+def _whole_number(key: str, expression: Expression, minimum: int | None, **names: int) -> int:
     value = expression(**names)
-    if not isinstance(value, int) or (least is not None and value < least):
-        allowed = "a whole number" if least is None else f"a whole number of {least} or more"
+    if not isinstance(value, int) or (minimum is not None and value < minimum):
+        allowed = "a whole number" if minimum is None else f"a whole number of {minimum} or more"
         raise ConfigError(f"{key} is {value} for n = {names['n']} ({expression.text!r}); {allowed} is allowed")
     return value
 
@@ -216,15 +216,15 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
             raise ConfigError(f"{problem}. Use one argument, and divide its memory in the kernel")
         for n in self.sizes:
             for axis, items in enumerate(self.wanted):
-                _whole(f"global[{axis}]", items, 1, n=n)
+                _whole_number(f"global[{axis}]", items, 1, n=n)
             total = 0
             for argument in self.arguments:
                 try:
                     total += argument.check(n)
                 except ConfigError as error:
                     raise ConfigError(f"argument {argument.name!r}: {error}") from None
-            if total > _MOST_BYTES:
-                raise ConfigError(f"buffers of size {n} take {total >> 20} MiB; at most {_MOST_BYTES >> 20} MiB")
+            if total > _MAX_BYTES:
+                raise ConfigError(f"buffers of size {n} take {total >> 20} MiB; at most {_MAX_BYTES >> 20} MiB")
 
     @property
     def dimensions(self) -> int:

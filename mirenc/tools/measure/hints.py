@@ -31,13 +31,13 @@ class HintedLoop:
 
     ``text`` is what clang prints with ``-Xclang -disable-llvm-passes -emit-llvm`` and with source locations
     (``-Rpass=.``). Others can link to the function; a copy is made of it and of ``symbols``, named without the suffix.
-    Of several loops that begin in a line, the one that begins last is meant.
+    Of several loops that begin in a line, the last one is taken.
     """
 
     def __init__(self, text: str, function: str, line: int) -> None:
         self.function = function
         self._bodies: dict[str, list[str]] = {}
-        self._rest: list[str] = []
+        self._globals: list[str] = []
         self._nodes: dict[int, str] = {}
         self._read(text.split("\n"))
         if function not in self._bodies:
@@ -46,23 +46,23 @@ class HintedLoop:
             raise CompileError(f"function {function!r} is static, and nobody could call it. Leave `static` out")
         self._loop = self._find_loop(line)
         self.symbols = self._reach({function}, local=True)
-        others = self._bodies.keys() - self.symbols
-        named = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._rest))} & self.symbols
-        self._kept = sorted(self._reach(others | named, local=False))  # the function itself where others need it
+        uncopied = self._bodies.keys() - self.symbols
+        symbols = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._globals))} & self.symbols
+        self._common = sorted(self._reach(uncopied | symbols, local=False))  # the function itself where others need it
         # The one node of a module that lists it.
-        self._shared = {number for number, node in self._nodes.items() if " !DICompileUnit(" in node}
+        self._units = {number for number, node in self._nodes.items() if " !DICompileUnit(" in node}
 
     def _read(self, lines: list[str]) -> None:
-        into = self._rest
+        target = self._globals
         for line in lines:
             if (match := _DEFINED.match(line)) is not None:
-                into = self._bodies.setdefault(match["name"].strip('"'), [])
+                target = self._bodies.setdefault(match["name"].strip('"'), [])
             if (node := _NODE_LINE.match(line)) is not None:
                 self._nodes[int(node[1])] = line
             else:
-                into.append(line)
+                target.append(line)
             if line == "}":
-                into = self._rest
+                target = self._globals
 
     def _is_local(self, name: str) -> bool:
         match = _DEFINED.match(self._bodies[name][0])
@@ -89,36 +89,36 @@ class HintedLoop:
 
     def _reach(self, start: set[str], *, local: bool) -> frozenset[str]:
         """The functions reached from ``start`` by their names in bodies; only static ones if ``local``."""
-        reached, work = set(start), [*start]
-        while work:
-            names = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._bodies[work.pop()]))}
+        reached, queue = set(start), [*start]
+        while queue:
+            names = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._bodies[queue.pop()]))}
             new = {name for name in names - reached if name in self._bodies and (self._is_local(name) or not local)}
             reached |= new
-            work += new
+            queue += new
         return frozenset(reached)
 
     def module(self, copies: Sequence[tuple[str, Hint | None]]) -> str:
         """IR text with a copy for each label, whose loop has the hint; names of its functions end in `suffix`."""
         step = max(self._nodes, default=0) + 1
-        lines = [*self._rest, *(line for name in self._kept for line in self._bodies[name]), *self._nodes.values()]
+        lines = [*self._globals, *(line for name in self._common for line in self._bodies[name]), *self._nodes.values()]
         for place, (label, hint) in enumerate(copies, 1):
             lines += self._copy(label, hint, place * step)
         return "\n".join(lines)
 
     def _copy(self, label: str, hint: Hint | None, shift: int) -> list[str]:
         """A copy's functions and nodes, nodes numbered from ``shift`` on."""
-        end = suffix(label)
+        ending = suffix(label)
 
         def node(match: re.Match[str]) -> str:
             number = match[1]
-            return match[0] if number is None or int(number) in self._shared else f"!{int(number) + shift}"
+            return match[0] if number is None or int(number) in self._units else f"!{int(number) + shift}"
 
         def symbol(match: re.Match[str]) -> str:
-            return f"@{match[1]}{end}" if match[1] in self.symbols else match[0]
+            return f"@{match[1]}{ending}" if match[1] in self.symbols else match[0]
 
         bodies = (line for name in sorted(self.symbols) for line in self._bodies[name])
         lines = [_SYMBOL.sub(symbol, _NODE.sub(node, line)) for line in bodies]
-        copies = {number: _NODE.sub(node, line) for number, line in self._nodes.items() if number not in self._shared}
+        copies = {number: _NODE.sub(node, line) for number, line in self._nodes.items() if number not in self._units}
         if hint is not None:
             copies[self._loop] = f"{copies[self._loop].removesuffix('}')}, {', '.join(hint.nodes())}}}"
         return [*lines, *copies.values()]

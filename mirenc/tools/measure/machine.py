@@ -60,12 +60,12 @@ def _caches() -> dict[str, str]:
 def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
     """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``.
 
-    Of the ``parts`` that were measured, devices are named, and of their flags those that all have.
+    It names the devices of the measured ``parts``, and the flags that all these parts share.
     """
     machine = record["machine"]
     count, devices = machine["cores"], machine.get("devices", {})
-    by_part = [record.get("method_flags", {}).get(part, []) for part in parts]
-    shared = [flag for flag in by_part[0] if all(flag in flags for flags in by_part)] if by_part else []
-    named = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (devices[p] for p in parts if p in devices)]
+    part_flags = [record.get("method_flags", {}).get(part, []) for part in parts]
+    shared = [flag for flag in part_flags[0] if all(flag in flags for flags in part_flags)] if part_flags else []
+    titles = [f"{d['name']} ({d['platform']} {d['driver']})" for d in (devices[p] for p in parts if p in devices)]
     cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"
-    return "; ".join([cores, *named, f"{record['compiler']} {' '.join([*shared, *record['flags']])}".strip()])
+    return "; ".join([cores, *titles, f"{record['compiler']} {' '.join([*shared, *record['flags']])}".strip()])

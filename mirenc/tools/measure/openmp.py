@@ -36,7 +36,7 @@ _PACKAGES = "clang-19 libomp-19-dev"
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _LINE_BREAK = re.compile(r"\\\r?\n")
 _LOOP = re.compile(r"omp\s+parallel\s+for\b")
-_DECIDED = re.compile(r"(?:[ \t,]|\\\r?\n)*\b(?:num_threads|schedule)(?:\s|\\\r?\n)*\(")
+_CLAUSE = re.compile(r"(?:[ \t,]|\\\r?\n)*\b(?:num_threads|schedule)(?:\s|\\\r?\n)*\(")
 
 
 class OpenMPMethod(Method):
@@ -76,14 +76,14 @@ class OpenMPMethod(Method):
 
     def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = building.build_driver(kernel, folder, toolchain)
-        beside, space, numbered = toolchain.beside(kernel.include), self.space, enumerate(self.space.settings)
-        cells = tuple(_cell(kernel, setting, folder / f"{number}.so", beside) for number, setting in numbered)
+        tools, space, settings = toolchain.beside(kernel.include), self.space, enumerate(self.space.settings)
+        cells = tuple(_cell(kernel, setting, folder / f"{number}.so", tools) for number, setting in settings)
         default = cells[space.default]
         if default.problem:
             raise CompileError(f"{default.problem}. Mend the source, or give flags that it needs with --cflags")
         # The same bytes at another address: the linker gives them again, so they need not be built again.
         shutil.copyfile(folder / default.library, folder / "copy.so")
-        ir, symbol = _region(kernel, beside)
+        ir, symbol = _region(kernel, tools)
         return Build(cells, replace(default, library="copy.so"), driver, ir, symbol, default=space.default)
 
 
@@ -175,10 +175,10 @@ def function_span(source: str, name: str) -> tuple[int, int]:
     return 0, 0
 
 
-def with_clauses(source: str, line: int, asked: str) -> str:
-    r"""The source with ``asked`` in place of ``num_threads`` and ``schedule`` in the pragma of a line.
+def with_clauses(source: str, line: int, new_clauses: str) -> str:
+    r"""Put ``new_clauses`` in place of ``num_threads`` and ``schedule`` in the pragma of a line.
 
-    Lines keep their numbers. ``asked`` may be "". Raises TaskError: no parallel loop's pragma begins on that line.
+    Lines keep their numbers. ``new_clauses`` may be "". Raises TaskError: no pragma of a parallel loop begins there.
 
     Examples
     --------
@@ -192,23 +192,23 @@ def with_clauses(source: str, line: int, asked: str) -> str:
     # Commented words are blank in the code, at the same places.
     place = pragmas[line]
     text, code = source[place], blanked(source)[place]
-    remaining, at = "", 0
-    while match := _DECIDED.search(code, at):
+    remaining, position = "", 0
+    while match := _CLAUSE.search(code, position):
         end = _after_brackets(code, match.end() - 1)
         breaks = "".join(_LINE_BREAK.findall(code[match.start() : end]))
         # A clause may stand between two words with nothing else to part them.
-        apart = " " if breaks or not code[end : end + 1].isspace() else ""
-        remaining += text[at : match.start()] + apart + breaks
-        at = end
-    remaining = (remaining + text[at:]).rstrip(" \t,")
-    return source[: place.start] + " ".join(filter(None, (remaining, asked))) + source[place.stop :]
+        separator = " " if breaks or not code[end : end + 1].isspace() else ""
+        remaining += text[position : match.start()] + separator + breaks
+        position = end
+    remaining = (remaining + text[position:]).rstrip(" \t,")
+    return source[: place.start] + " ".join(filter(None, (remaining, new_clauses))) + source[place.stop :]
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:
     """The place after the bracket that closes the one at ``opening``, or the end."""
     depth = 0
-    for at in range(opening, len(code)):
-        depth += {kind[0]: 1, kind[1]: -1}.get(code[at], 0)
+    for position in range(opening, len(code)):
+        depth += {kind[0]: 1, kind[1]: -1}.get(code[position], 0)
         if depth == 0:
-            return at + 1
+            return position + 1
     return len(code)

@@ -38,12 +38,12 @@ _QUARTER = 0.25
 # Another order of summation moves the last digits of a sum: share of the largest value of the array, by bytes.
 _TOLERANCE = {4: 1e-4, 8: 1e-9}
 SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
-_MOST_CALLS = 10**9
+_MAX_CALLS = 10**9
 _PROBE = 16  # a variant is first timed with this part of the default's calls
 _GRACE = 2.0  # seconds that a variant may take beyond its limit, as a first call may do more than others
-_FLOOD = 16 * 2**20  # bytes of one file, standard output among them
+_MAX_FILE_BYTES = 16 * 2**20  # bytes of one file, standard output among them
 _SAMPLE_LIMIT = 120.0  # seconds that the rounds of one sample may take
-_A_THREAD = 80 * 2**20  # bytes that a thread maps and hardly uses: its stack and its arena of malloc
+_THREAD_BYTES = 80 * 2**20  # bytes that a thread maps and hardly uses: its stack and its arena of malloc
 _CELL = struct.Struct("q")
 _PR_SET_PDEATHSIG = 1
 
@@ -70,18 +70,18 @@ def first_of_code(cells: Sequence[Cell]) -> list[int]:
     return [first.setdefault(cell.measurement or str(index), index) for index, cell in enumerate(cells)]
 
 
-def same_outputs(outputs: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> bool:
+def same_outputs(outputs: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]]) -> bool:
     """Whether all arrays agree: integers exactly, floats within a share of the array's largest magnitude."""
-    return len(outputs) == len(wanted) and all(map(_same, outputs, wanted))
+    return len(outputs) == len(expected) and all(map(_is_same, outputs, expected))
 
 
-def _same(output: NDArray[Any], expected: NDArray[Any]) -> bool:
+def _is_same(output: NDArray[Any], expected: NDArray[Any]) -> bool:
     if output.dtype != expected.dtype or output.shape != expected.shape:
         return False
     if expected.dtype.kind != "f":
         return np.array_equal(output, expected)
-    near = _TOLERANCE[expected.dtype.itemsize] * float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
-    return np.allclose(output.astype(np.float64), expected.astype(np.float64), rtol=0.0, atol=near, equal_nan=True)
+    tolerance = _TOLERANCE[expected.dtype.itemsize] * float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
+    return np.allclose(output.astype(np.float64), expected.astype(np.float64), rtol=0.0, atol=tolerance, equal_nan=True)
 
 
 Watch = Callable[[int, float], None]
@@ -95,38 +95,38 @@ def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], 
     ``failed`` {number: status} of variants that cannot be candidates, and ``dropped``, why the sample is unusable, or
     ""; if it is usable, ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds`` and ``calls``.
     """
-    default, allowed = int(request["default"]), float(request["limit"])
-    watch(SETUP, allowed)
+    default, timeout = int(request["default"]), float(request["limit"])
+    watch(SETUP, timeout)
     runner.load(Path(request["folder"]), request["driver"], request["size"])
-    watch(default, allowed)
+    watch(default, timeout)
     expected = runner.outputs(cells[default])
-    allowed = min(allowed, _GRACE + variant_limit(runner.time(cells[default], 1)))
-    failed: dict[int, str] = {}
+    timeout = min(timeout, _GRACE + variant_limit(runner.time(cells[default], 1)))
+    errors: dict[int, str] = {}
     for index, cell in cells.items():
-        watch(index, allowed)
+        watch(index, timeout)
         try:
-            same = same_outputs(runner.outputs(cell), expected)
+            is_same = same_outputs(runner.outputs(cell), expected)
         except CellRefusedError as error:
-            failed[index] = f"crash: {error}"
+            errors[index] = f"crash: {error}"
         else:
-            if not same:
-                failed[index] = "differs"
+            if not is_same:
+                errors[index] = "differs"
     for index, name in ((default, "a second call of the default"), (COPY, "the copy of the default")):
-        if index in failed:
-            return {"failed": failed, "dropped": f"{name}: {failed[index]}"}
-    usable = {index: cell for index, cell in cells.items() if index not in failed}
+        if index in errors:
+            return {"failed": errors, "dropped": f"{name}: {errors[index]}"}
+    usable = {index: cell for index, cell in cells.items() if index not in errors}
     # Calls of a batch: as many as of the default, and fewer of what is slower.
-    watch(default, allowed)
+    watch(default, timeout)
     count = 1
-    while (seconds := runner.time(cells[default], count)) < BATCH / 2 and count < _MOST_CALLS:
+    while (seconds := runner.time(cells[default], count)) < BATCH / 2 and count < _MAX_CALLS:
         count = min(10 * count, max(count + 1, calls_for(seconds / count)))
-    most = calls_for(seconds / count)
-    calls, probe = {default: most, COPY: most}, max(1, most // _PROBE)
+    max_calls = calls_for(seconds / count)
+    calls, probe = {default: max_calls, COPY: max_calls}, max(1, max_calls // _PROBE)
     for index, cell in usable.items():
         if index not in calls:
-            watch(index, allowed)
-            calls[index] = calls_for(runner.time(cell, probe) / probe, most=most)
-    return {"failed": failed, "calls": most, **_rounds(runner, usable, calls, request | {"limit": allowed}, watch)}
+            watch(index, timeout)
+            calls[index] = calls_for(runner.time(cell, probe) / probe, most=max_calls)
+    return {"failed": errors, "calls": max_calls, **_rounds(runner, usable, calls, request | {"limit": timeout}, watch)}
 
 
 def _rounds(
@@ -152,8 +152,8 @@ def _rounds(
                 return {"dropped": f"slow: a round takes {seconds_a_round:.1f} s"}
             continue
         label, report, noise = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
-        used = time.monotonic() - start
-        if noise <= request["max_noise"] or len(times) >= MORE_ROUNDS * request["rounds"] or used > _SAMPLE_LIMIT / 2:
+        spent = time.monotonic() - start
+        if noise <= request["max_noise"] or len(times) >= MORE_ROUNDS * request["rounds"] or spent > _SAMPLE_LIMIT / 2:
             break
     return {
         "label": dict(zip(numbers, label.tolist(), strict=True)),
@@ -171,12 +171,12 @@ def _measure_in_fork(request: dict[str, Any], kind: type[Runner], shared: mmap.m
         with contextlib.suppress(AttributeError, OSError):  # not Linux; or a CPU that was taken away
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     # What the kernel prints goes to a file, as the size of files is limited.
-    with tempfile.TemporaryFile() as printed:
-        os.dup2(printed.fileno(), 1)
-        os.dup2(printed.fileno(), 2)
+    with tempfile.TemporaryFile() as output_file:
+        os.dup2(output_file.fileno(), 1)
+        os.dup2(output_file.fileno(), 2)
     for number in (signal.SIGXFSZ, signal.SIGALRM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
-    limit(resource.RLIM_INFINITY if kind.memory_limit is None else _address_space(kind.memory_limit), _FLOOD)
+    limit(resource.RLIM_INFINITY if kind.memory_limit is None else _address_space(kind.memory_limit), _MAX_FILE_BYTES)
     cells = {int(index): Cell(**cell) for index, cell in request["cells"].items()}
 
     def watch(index: int, seconds: float) -> None:
@@ -197,7 +197,7 @@ def _measure_in_fork(request: dict[str, Any], kind: type[Runner], shared: mmap.m
 
 def _address_space(memory: int) -> int:
     """Bytes that the process may map if a sample may add ``memory`` and a thread for each core."""
-    return _mapped() + memory + _A_THREAD * (os.cpu_count() or 1)
+    return _mapped() + memory + _THREAD_BYTES * (os.cpu_count() or 1)
 
 
 def _mapped() -> int:
@@ -215,7 +215,7 @@ def _end_with_parent() -> None:
 
 
 def main() -> None:
-    """``child.py RUNNER``: answer until stdin is closed."""
+    """``sample_process.py RUNNER``: answer requests until stdin is closed."""
     _end_with_parent()
     adopt_orphans()
     replies = os.dup(1)

@@ -67,7 +67,7 @@ class Timekeeper:
                 "limit": FIRST_RUN,
                 "pin": self.pin,
             }
-            answer = self._measured(request, build, status)
+            answer = self._measure_cells(request, build, status)
         label, report = (
             tuple(answer.get(half, {}).get(str(index), math.nan) for index in range(len(build.cells)))
             for half in ("label", "report")
@@ -82,16 +82,16 @@ class Timekeeper:
             tuple(cell.setting for cell in build.cells),
             tuple(cell.effective for cell in build.cells),
             tuple(status),
-            tuple(map(_short, build.cells)),
+            tuple(map(_digest, build.cells)),
             label,
             report,
         )
 
-    def _measured(self, request: dict[str, Any], build: Build, status: list[str]) -> dict[str, Any]:
+    def _measure_cells(self, request: dict[str, Any], build: Build, status: list[str]) -> dict[str, Any]:
         """The answer for the cells; one that ends its process gets a ``status``, and the others are asked for again."""
         while True:
             cells = {index: asdict(cell) for index, cell in enumerate(build.cells) if status[index] == "ok"}
-            answer = self._answer({**request, "cells": {**cells, COPY: asdict(build.copy)}})
+            answer = self._ask({**request, "cells": {**cells, COPY: asdict(build.copy)}})
             if "ended" not in answer:
                 break
             number, ending = answer["cell"], _ENDINGS.get(answer["ended"], "crash")
@@ -99,19 +99,19 @@ class Timekeeper:
                 name = {SETUP: "driver", COPY: "the copy of the default"}.get(number, "default")
                 return {"dropped": f"{name}: {answer['raised'] or ending}"}
             status[number] = ending
-        for text, problem in answer["failed"].items():
-            if int(text) != COPY:
-                status[int(text)] = problem.partition(":")[0]
+        for key, problem in answer["failed"].items():
+            if int(key) != COPY:
+                status[int(key)] = problem.partition(":")[0]
         return answer
 
-    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer of a sample, or how its process ended: ``ended``, ``cell``, ``raised``."""
-        child = self._started()
+        child = self._start_child()
         with contextlib.suppress(BrokenPipeError):  # it was killed; then there is no answer either
             child.stdin.write((json.dumps(request) + "\n").encode())
             child.stdin.flush()
         answer: dict[str, Any] = {}
-        while (line := self._line()) is not None:
+        while (line := self._read_line()) is not None:
             if "ended" in line:
                 return answer if answer and "raised" not in answer else {**line, "raised": answer.get("raised", "")}
             answer = line
@@ -119,37 +119,37 @@ class Timekeeper:
         seconds_left()  # where there are none, the sample is not to blame
         return {"ended": -signal.SIGKILL, "cell": SETUP, "raised": "its process gave no answer"}
 
-    def _started(self) -> Any:
+    def _start_child(self) -> Any:
         if self._child is None:
             command = [sys.executable, "-m", "mirenc.tools.measure.sample_process", self.runner]
             # Unbuffered, a kernel that floods would write so slowly that its time is up first.
             environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
             pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
             self._child = Supervised(command, env=environment, **pipes)
-            ready = self._line() or {"problem": "its process ended"}
-            if "problem" in ready:
+            greeting = self._read_line() or {"problem": "its process ended"}
+            if "problem" in greeting:
                 self.close()
                 seconds_left()
-                problem = f"the runner {self.runner!r} does not start here: {ready['problem']}"
+                problem = f"the runner {self.runner!r} does not start here: {greeting['problem']}"
                 raise ToolchainError(f"{problem}. Mend this first")
         return self._child.process
 
-    def _line(self) -> dict[str, Any] | None:
+    def _read_line(self) -> dict[str, Any] | None:
         """The process's next line, or None at its end."""
         assert self._child is not None
         child: Any = self._child.process
-        patience = threading.Timer(min(_PATIENCE, seconds_left()), self._child.close)
-        patience.start()
+        timer = threading.Timer(min(_PATIENCE, seconds_left()), self._child.close)
+        timer.start()
         try:
             line: bytes = child.stdout.readline()
         except BaseException:
             self.close()
             raise
         finally:
-            patience.cancel()
+            timer.cancel()
         return json.loads(line) if line.endswith(b"\n") else None
 
 
-def _short(cell: Cell) -> str:
+def _digest(cell: Cell) -> str:
     """The digest of a cell's measurement that a table has."""
     return hashlib.sha256(cell.measurement.encode()).hexdigest()[:8] if cell.measurement else ""

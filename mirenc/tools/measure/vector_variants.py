@@ -18,10 +18,10 @@ from mirenc.tools.measure.runners import Cell
 from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
-_TOGETHER = 64
+_JOINT_SIZE = 64
 # Where those take less than this share of what one setting may take, the larger ones are one module, too.
-_QUICK = 0.3
-_LONGEST = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
+_FAST_SHARE = 0.3
+_TOOL_SECONDS = 120.0  # seconds for what is no setting's own: the front end, copies together, the linker
 _LEVEL = "-O3"
 # Floating-point sums keep their order: else a setting would change results, and be no candidate.
 _ORDER = ("-mllvm", "-hints-allow-reordering=false")
@@ -34,7 +34,7 @@ _FRONT_END = ("-fPIC", "-falign-functions=64", "-w", "-Rpass=loop-vectorize", "-
 _CPU_LIMITED = ("sh", "-c", 'ulimit -t "$0"; "$@"; code=$?; times; exit $code')
 _KILLED = 128 + signal.SIGKILL
 # What ends a compiler from outside, and says nothing of the setting.
-_STOPPED = frozenset(128 + each for each in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
+_STOPPED = frozenset(128 + number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM))
 
 # What LLVM's vectorizer says that it made of each loop.
 _REMARK_FLAGS = ("-fsave-optimization-record=yaml", "-foptimization-record-passes=loop-vectorize")
@@ -56,7 +56,7 @@ _COPY = re.compile(r"__mirenc_\w+")
 _PLACING = re.compile(r"\s*\.(?:section|text|file|type|size|globl|hidden|weak|local|cfi_\w+|loc|ident|addrsig\w*)\b")
 _DATA = re.compile(r"\s*\.(?:type\s+\S+,\s*[@%]object|ident|addrsig|bss\b|data\b|lcomm|comm)\b")
 
-_OWN = (0, 0)  # the setting of LLVM's own choice
+_OWN_CHOICE = (0, 0)  # the setting of LLVM's own choice
 
 
 def hinted_ir(source: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> str:
@@ -64,7 +64,7 @@ def hinted_ir(source: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> 
     command = [toolchain.compiler, _LEVEL, *flags, *toolchain.cflags, *_FRONT_END, "-emit-llvm", str(source)]
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         output = Path(folder, "hinted.ll")
-        if problem := compile_problem([*command, "-o", str(output)], _LONGEST):
+        if problem := compile_problem([*command, "-o", str(output)], _TOOL_SECONDS):
             failure = f"{source.name} does not build: {problem}"
             raise CompileError(f"{failure}. Mend the source, or give flags that it needs with --cflags")
         return output.read_text(encoding="utf-8", errors="surrogateescape")
@@ -86,20 +86,20 @@ def build_variants(
     """
     loop = HintedLoop(hinted_ir(source, toolchain, flags), function, line)
     building = _Building(loop, line, toolchain, flags, source.with_name(name))
-    labelled = {f"{hint.width}x{hint.count}x{hint.unroll}": hint for hint in hints}
-    small = {label: hint for label, hint in labelled.items() if hint.size <= _TOGETHER}
-    large = {label: hint for label, hint in labelled.items() if label not in small}
-    plain: dict[str, Hint | None] = {"default": None, "copy": None}
-    if building.compile({**plain, **small}, "small", _LONGEST):  # one of them breaks the compiler
-        large = labelled
-        if problem := building.compile(plain, "small", _LONGEST):
+    hints_by_label = {f"{hint.width}x{hint.count}x{hint.unroll}": hint for hint in hints}
+    small = {label: hint for label, hint in hints_by_label.items() if hint.size <= _JOINT_SIZE}
+    large = {label: hint for label, hint in hints_by_label.items() if label not in small}
+    plain_copies: dict[str, Hint | None] = {"default": None, "copy": None}
+    if building.compile({**plain_copies, **small}, "small", _TOOL_SECONDS):  # one of them breaks the compiler
+        large = hints_by_label
+        if problem := building.compile(plain_copies, "small", _TOOL_SECONDS):
             raise CompileError(f"{source.name} does not build: {problem}. Mend the source, or leave out --cflags")
-    elif building.seconds < _QUICK * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
+    elif building.seconds < _FAST_SHARE * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
         large = {}
     for label in sorted(large, key=lambda label: large[label].size):
-        building.alone(label, large[label])
+        building.compile_alone(label, large[label])
     building.link()
-    return building.cells["default"], building.cells["copy"], [building.cells[label] for label in labelled]
+    return building.cells["default"], building.cells["copy"], [building.cells[label] for label in hints_by_label]
 
 
 class _Building:
@@ -112,46 +112,46 @@ class _Building:
         self.library = self._file("so")
         self.assembly: list[Path] = []
         self.seconds = 0.0  # of the last back end
-        self._alone: dict[Hint, tuple[str, float]] = {}
+        self._single_results: dict[Hint, tuple[str, float]] = {}
 
-    def compile(self, labelled: Mapping[str, Hint | None], file: str, limit: float) -> str:
+    def compile(self, hints_by_label: Mapping[str, Hint | None], file: str, limit: float) -> str:
         """Compile some copies as one module; return the problem, or ""."""
-        if problem := self._back_end(self.loop.module([*labelled.items()]), file, limit):
+        if problem := self._back_end(self.loop.module([*hints_by_label.items()]), file, limit):
             return problem
         path, record = self._file(f"{file}.s"), self._file(f"{file}.yaml")
         codes = code_digests(path.read_text(encoding="utf-8", errors="replace"))
         remarks = record.read_text(encoding="utf-8", errors="replace") if record.is_file() else ""
         record.unlink(missing_ok=True)
-        effective = effective_hints(remarks, self.line)
-        new = {}
-        for label, hint in labelled.items():
+        loop_hints = effective_hints(remarks, self.line)
+        new_cells = {}
+        for label, hint in hints_by_label.items():
             symbol = self.loop.function + suffix(label)
             parts = [codes[copy] for name in self.loop.symbols if (copy := name + suffix(label)) in codes]
-            used = effective.get(symbol, PLAIN)
-            setting = (hint.width, hint.count) if hint else _OWN
-            new[label] = Cell(setting, (used.width, used.count), digest_of(parts), self.library.name, symbol)
-        known = {cell.code: cell.symbol for cell in self.cells.values() if cell.code}
-        if all(cell.code in known for cell in new.values()):  # older functions serve
-            new = {label: replace(cell, symbol=known[cell.code]) for label, cell in new.items()}
+            actual = loop_hints.get(symbol, PLAIN)
+            setting = (hint.width, hint.count) if hint else _OWN_CHOICE
+            new_cells[label] = Cell(setting, (actual.width, actual.count), digest_of(parts), self.library.name, symbol)
+        symbol_of_code = {cell.code: cell.symbol for cell in self.cells.values() if cell.code}
+        if all(cell.code in symbol_of_code for cell in new_cells.values()):  # older functions serve
+            new_cells = {label: replace(cell, symbol=symbol_of_code[cell.code]) for label, cell in new_cells.items()}
             path.unlink()
         else:
             self.assembly.append(path)
-        self.cells |= new
+        self.cells |= new_cells
         return ""
 
-    def alone(self, label: str, hint: Hint) -> None:
+    def compile_alone(self, label: str, hint: Hint) -> None:
         """Compile one hint by itself, unless a smaller one shows that it would take too long."""
-        smaller = [
-            (problem, seconds * hint.size / other.size)
-            for other, (problem, seconds) in self._alone.items()
-            if other.width <= hint.width and other.count <= hint.count and other.unroll <= hint.unroll
+        estimates = [
+            (problem, seconds * hint.size / smaller.size)
+            for smaller, (problem, seconds) in self._single_results.items()
+            if smaller.width <= hint.width and smaller.count <= hint.count and smaller.unroll <= hint.unroll
         ]
         # Time grows faster than the number of elements.
-        if any("over" in problem or seconds > self.timeout for problem, seconds in smaller):
+        if any("over" in problem or seconds > self.timeout for problem, seconds in estimates):
             problem = f"compile: over {self.timeout:g} s"
         else:
             problem = self.compile({label: hint}, label, self.timeout)
-            self._alone[hint] = problem, self.seconds
+            self._single_results[hint] = problem, self.seconds
         if problem:
             setting = hint.width, hint.count
             self.cells[label] = Cell(setting, setting, problem=problem)
@@ -161,7 +161,7 @@ class _Building:
         # Each file of one setting has whatever else the source defines.
         options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
         command = [*self.command, *options, *map(str, self.assembly), "-o", str(self.library), "-lm"]
-        if problem := compile_problem(command, _LONGEST):
+        if problem := compile_problem(command, _TOOL_SECONDS):
             failure = f"{self.stem.name}: the variants cannot be linked: {problem}"
             raise CompileError(f"{failure}. Define in the source every name that it uses, or remove the uses")
         for path in self.assembly:
@@ -178,9 +178,9 @@ class _Building:
         command = [*self.command, *_BACK_END, *_REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
         try:
             # In a session of its own: Ctrl-C ends mirenc, and not a compiler whose end would be a setting's fault.
-            limited = [*_CPU_LIMITED, str(math.ceil(limit)), *command, "-o", str(output)]
-            done = run_limited(limited, timeout=20 * limit + _LONGEST, memory_limit=MEMORY_LIMIT)
-            code, self.seconds = done.code, sum(map(_seconds, done.output.decode("utf-8", "replace").split()[-2:]))
+            limited_command = [*_CPU_LIMITED, str(math.ceil(limit)), *command, "-o", str(output)]
+            result = run_limited(limited_command, timeout=20 * limit + _TOOL_SECONDS, memory_limit=MEMORY_LIMIT)
+            code, self.seconds = result.code, sum(map(_seconds, result.output.decode("utf-8", "replace").split()[-2:]))
         except subprocess.TimeoutExpired:
             code, self.seconds = _KILLED, limit
         source.unlink()
@@ -210,8 +210,8 @@ def effective_hints(record: str, line: int) -> dict[str, Hint]:
             continue
         width, count = _WIDTH.search(remark), _COUNT.search(remark)
         hint = Hint(int(width[1]) if width else 1, int(count[1]) if count else 1)
-        before = hints.get(place["function"], PLAIN)  # of several copies of the loop the widest counts
-        hints[place["function"]] = max(before, hint, key=lambda hint: (hint.width * hint.count, hint.width))
+        widest = hints.get(place["function"], PLAIN)  # of several copies of the loop the widest counts
+        hints[place["function"]] = max(widest, hint, key=lambda hint: (hint.width * hint.count, hint.width))
     return hints
 
 
@@ -230,17 +230,17 @@ def code_digests(assembly: str) -> dict[str, str]:
 
 def digest_of(digests: Iterable[str]) -> str:
     """One digest for functions that belong together, in any order."""
-    several = sorted(digests)
-    return several[0] if len(several) == 1 else _short("\n".join(several))
+    ordered = sorted(digests)
+    return ordered[0] if len(ordered) == 1 else _short("\n".join(ordered))
 
 
 def _digest(lines: list[str]) -> str:
-    bare = [_COMMENT.sub("", line).rstrip() for line in lines if not _PLACING.match(line)]
+    code_lines = [_COMMENT.sub("", line).rstrip() for line in lines if not _PLACING.match(line)]
     labels: dict[str, str] = {}
-    for line in bare:
+    for line in code_lines:
         if (match := _DEFINES.match(line)) is not None:
             labels[match[1]] = f".L{len(labels)}"
-    text = "\n".join(line for line in bare if line)
+    text = "\n".join(line for line in code_lines if line)
     text = _LABEL.sub(lambda match: labels.get(match[0], match[0]), text)
     return _short(_COPY.sub("", text))
 

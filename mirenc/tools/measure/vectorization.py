@@ -68,11 +68,11 @@ class VectorizationMethod(Method):
     def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         source = folder / "kernel.c"
         source.write_text(kernel.source, encoding="utf-8")
-        beside = toolchain.beside(kernel.include)
-        text, region = self.scalar_ir(kernel, beside)
+        tools = toolchain.beside(kernel.include)
+        text, region = self.scalar_ir(kernel, tools)
         hints = [Hint(*map(int, setting)) for setting in _TASK.space.settings[1:]]
         default, copy, hinted = build_variants(
-            source, kernel.function, kernel.line, hints, flags=ARCH_FLAGS[part], toolchain=beside, name=part
+            source, kernel.function, kernel.line, hints, flags=ARCH_FLAGS[part], toolchain=tools, name=part
         )
         driver = build_driver(kernel, folder, toolchain)
         return Build((default, *hinted), copy, driver, text, region.symbol, region.header)
@@ -85,8 +85,8 @@ class VectorizationMethod(Method):
         if not profiled_iterations(module, kernel.region):
             return {}
         context = {"trip_count": mean_executions(module)[find_loop(module, kernel.region)]}
-        if taken := taken_branches(module, kernel.region):
-            context |= {"taken": taken.share, "rarer": taken.rarer}
+        if branches := taken_branches(module, kernel.region):
+            context |= {"taken": branches.share, "rarer": branches.rarer}
         return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in context.items()}
 
     def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
@@ -95,8 +95,8 @@ class VectorizationMethod(Method):
         for loop in _TASK.regions(module):
             if loop.symbol == kernel.function and loop.line == kernel.line:
                 return module.text, loop
-        gone = f"at -O1 no innermost loop of {kernel.function!r} is left that begins in line {kernel.line}"
-        raise CompileError(f"{gone}, so there is nothing to decide. Leave the source out")
+        problem = f"at -O1 no innermost loop of {kernel.function!r} is left that begins in line {kernel.line}"
+        raise CompileError(f"{problem}, so there is nothing to decide. Leave the source out")
 
 
 @functools.lru_cache(maxsize=64)
@@ -111,14 +111,14 @@ def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain)
     A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
     are left out. A `TaskError`: there is no such function or none of these loops, or two begin in one line.
     """
-    defined = [defined_function.name.strip('@"') for defined_function in module.defined_functions]
-    if function not in defined:
-        problem = f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}"
+    names = [defined_function.name.strip('@"') for defined_function in module.defined_functions]
+    if function not in names:
+        problem = f"{path}: its driver times {function!r}, and functions here are {', '.join(names)}"
         raise TaskError(f"{problem}. Mend mirenc_function, or leave `static` out")
     loops = [loop for loop in _TASK.regions(module) if loop.symbol == function and loop.line]
     if not loops:
-        gone = f"at -O1 no loop is left in {function!r}, so there is nothing to decide"
-        raise TaskError(f"{path}: {gone}. Leave the source out")
+        missing = f"at -O1 no loop is left in {function!r}, so there is nothing to decide"
+        raise TaskError(f"{path}: {missing}. Leave the source out")
     text = hinted_ir(path, toolchain)
     by_line: dict[int, Region] = {}
     reason = "all its loops come from other files, such as headers"

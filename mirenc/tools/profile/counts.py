@@ -71,9 +71,8 @@ def read_profile(path: Path) -> "Counters | LineSamples":
             problem = f"{path}: is cut off, or has more than counters (temporal traces)"
             raise IRFileError(f"{problem}. Type: llvm-profdata merge -text -o profile.txt PROFILE") from None
     if not any(map(_SAMPLED_FUNCTION.fullmatch, text.splitlines())):
-        raise IRFileError(
-            f"{path}: is not a profile. Give what llvm-profdata merge -text (or merge --sample -text) writes"
-        )
+        problem = f"{path}: is not a profile"
+        raise IRFileError(f"{problem}. Give what llvm-profdata merge -text (or merge --sample -text) writes")
     if _NO_LINES.search(text):
         raise IRFileError(f"{path}: its samples are by probe or calling context. Give a profile by lines of the source")
     return LineSamples.from_text(text)
@@ -117,24 +116,24 @@ class Counters:
                 matched.add(int(owner[block]))
             elif name in names:
                 stale.add(int(owner[block]))
-        here, there = _blocks_of_both(module, instrumented)
+        blocks, twins = _matching_blocks(module, instrumented)
         fan_out = np.diff(instrumented.arrays.successor_start)
-        believed = 1.0 / np.repeat(fan_out, fan_out)
-        mine, theirs = _edges_of(module, here), _edges_of(instrumented, there)
-        believed[theirs] = shares[mine]
-        repaired = repair_counts(instrumented, samples, rate, believed)
+        edge_shares = 1.0 / np.repeat(fan_out, fan_out)
+        edges, twin_edges = _edges_of(module, blocks), _edges_of(instrumented, twins)
+        edge_shares[twin_edges] = shares[edges]
+        repaired_flow = repair_counts(instrumented, samples, rate, edge_shares)
         for function in sorted(matched):  # where counters leave nothing open they are solved, not fitted
-            if (solved := _solve(instrumented, function, samples, rate)) is not None:
-                for block, count in solved[0].items():
-                    repaired.blocks[block], repaired.known[block] = count, True
-                for edge, count in solved[1].items():
-                    repaired.edges[edge] = count
-        never = np.isin(owner, sorted(matched)) & (np.bincount(owner, samples)[owner] == 0)
+            if (solution := _solve(instrumented, function, samples, rate)) is not None:
+                for block, count in solution[0].items():
+                    repaired_flow.blocks[block], repaired_flow.known[block] = count, True
+                for edge, count in solution[1].items():
+                    repaired_flow.edges[edge] = count
+        never_run = np.isin(owner, sorted(matched)) & (np.bincount(owner, samples)[owner] == 0)
         flow = Flow(np.zeros(module.block_count), np.zeros(len(shares)), np.zeros(module.block_count, np.bool_))
-        flow.blocks[here], flow.edges[mine] = repaired.blocks[there], repaired.edges[theirs]
-        flow.known[here] = (repaired.known | never)[there]
-        counted = rate[there] > 0
-        return _counts(module, flow, np.isin(np.arange(module.block_count), here[counted]), len(stale))
+        flow.blocks[blocks], flow.edges[edges] = repaired_flow.blocks[twins], repaired_flow.edges[twin_edges]
+        flow.known[blocks] = (repaired_flow.known | never_run)[twins]
+        is_counted = rate[twins] > 0
+        return _counts(module, flow, np.isin(np.arange(module.block_count), blocks[is_counted]), len(stale))
 
 
 @dataclass(frozen=True)
@@ -148,22 +147,22 @@ class LineSamples:
         """Samples of inlined copies are added to the function's own; where it was called has those of its entry."""
         functions: dict[str, dict[tuple[int, str], float]] = defaultdict(lambda: defaultdict(float))
         callers: list[str] = []
-        entered: list[tuple[str, tuple[int, str]] | None] = []  # of each caller where it is inlined, until it is known
+        entries: list[tuple[str, tuple[int, str]] | None] = []  # of each caller where it is inlined, until it is known
         for line in text.splitlines():
             if (function := _SAMPLED_FUNCTION.fullmatch(line)) is not None:
-                callers, entered = [function[1]], [None]
+                callers, entries = [function[1]], [None]
             elif callers and (match := _SAMPLES.fullmatch(line)) is not None:
                 depth, offset, count, callee = len(match[1]), int(match[2]), match[3], match[4]
-                del callers[depth:], entered[depth:]
+                del callers[depth:], entries[depth:]
                 place = offset, line.partition(":")[0].strip()
                 if callee is not None:
-                    entered.append((callers[-1], place))
+                    entries.append((callers[-1], place))
                     callers.append(callee)
                     continue
                 functions[callers[-1]][place] += float(count)
-                if (call := entered[-1]) is not None:
+                if (call := entries[-1]) is not None:
                     functions[call[0]][call[1]] += float(count)
-                    entered[-1] = None
+                    entries[-1] = None
         lines: dict[str, dict[int, float]] = {name: {} for name in functions}
         for name, places in functions.items():
             for (offset, _), count in places.items():
@@ -198,19 +197,19 @@ def line_samples(
     is known of the function), ``function`` (B,). A block takes the count of that of its lines which the fewest blocks
     of its function share.
     """
-    shared: Counter[tuple[int, int]] = Counter()
+    uses: Counter[tuple[int, int]] = Counter()
     for block_lines, owner in zip(lines, function.tolist(), strict=True):
-        shared.update((owner, line) for line in block_lines.tolist())
+        uses.update((owner, line) for line in block_lines.tolist())
     line_counts, blocks = np.full(len(lines), -1.0), np.ones(len(lines))
     for block, (block_lines, owner, by_line) in enumerate(zip(lines, function.tolist(), counts, strict=True)):
         if by_line is not None and len(block_lines):
-            blocks[block], less = min((shared[owner, line], -by_line.get(line, 0.0)) for line in block_lines.tolist())
-            line_counts[block] = -less
-    known = line_counts >= 0
-    mean = np.bincount(function, np.where(known, line_counts, 0)) / np.maximum(np.bincount(function, known), 1)
+            blocks[block], negative = min((uses[owner, line], -by_line.get(line, 0.0)) for line in block_lines.tolist())
+            line_counts[block] = -negative
+    is_known = line_counts >= 0
+    mean = np.bincount(function, np.where(is_known, line_counts, 0)) / np.maximum(np.bincount(function, is_known), 1)
     average = np.maximum(mean, 1e-9)[function]
-    rate = np.where(known & (mean[function] > 0), AVERAGE_SAMPLES / average / blocks**SHARED_POWER, 0.0)
-    return np.where(known, line_counts, 0) * rate, rate
+    rate = np.where(is_known & (mean[function] > 0), AVERAGE_SAMPLES / average / blocks**SHARED_POWER, 0.0)
+    return np.where(is_known, line_counts, 0) * rate, rate
 
 
 def lines_of_blocks(module: IRModule) -> list[Int64]:
@@ -231,9 +230,9 @@ def _first_lines(module: IRModule) -> dict[int, int]:
     return {number: int(begins[match[1]]) for number, match in attached.items() if match and match[1] in begins}
 
 
-def _counts(module: IRModule, flow: Flow, counted: Bool, stale: int) -> Counts:
+def _counts(module: IRModule, flow: Flow, is_counted: Bool, stale: int) -> Counts:
     matched = len(np.unique(_functions_of_blocks(module)[flow.known]))
-    sampled = int((flow.known & counted).sum())
+    sampled = int((flow.known & is_counted).sum())
     return Counts(flow, matched, stale, sampled, int(flow.known.sum()) - sampled)
 
 
@@ -244,24 +243,24 @@ def _solve(
 
     Known are the blocks with a counter (``rate`` > 0). None where something stays open, or comes out below 0.
     """
-    head, arrays, outside = module.headers[function], module.arrays, -1
-    nodes = [outside, *range(head.first_block, head.last_block)]
-    into: dict[int, list[int]] = {node: [] for node in nodes}
-    out: dict[int, list[int]] = {node: [] for node in nodes}
-    ends = itertools.count(outside, -1)  # edges to and from outside of the function have numbers below 0
-    links = [(outside, head.first_block, next(ends))]
+    header, arrays, outside = module.headers[function], module.arrays, -1
+    nodes = [outside, *range(header.first_block, header.last_block)]
+    incoming: dict[int, list[int]] = {node: [] for node in nodes}
+    outgoing: dict[int, list[int]] = {node: [] for node in nodes}
+    edge_ids = itertools.count(outside, -1)  # edges to and from outside of the function have numbers below 0
+    links = [(outside, header.first_block, next(edge_ids))]
     for block in nodes[1:]:
         edges = range(int(arrays.successor_start[block]), int(arrays.successor_start[block + 1]))
-        links += [(block, int(arrays.successor[edge]), edge) for edge in edges] or [(block, outside, next(ends))]
+        links += [(block, int(arrays.successor[edge]), edge) for edge in edges] or [(block, outside, next(edge_ids))]
     for source, target, edge in links:
-        out[source].append(edge)
-        into[target].append(edge)
+        outgoing[source].append(edge)
+        incoming[target].append(edge)
     blocks = {block: float(samples[block] / rate[block]) for block in nodes[1:] if rate[block] > 0}
     flow: dict[int, float] = {}
-    known = -1
-    while known < (known := len(blocks) + len(flow)):
+    solved_count = -1
+    while solved_count < (solved_count := len(blocks) + len(flow)):
         for node in nodes:
-            for side in (into[node], out[node]):
+            for side in (incoming[node], outgoing[node]):
                 open_edges = [edge for edge in side if edge not in flow]
                 if not open_edges:
                     blocks.setdefault(node, sum(flow[edge] for edge in side))
@@ -274,35 +273,35 @@ def _solve(
 
 
 def _increments(module: IRModule) -> Iterator[tuple[int, int, int, int]]:
-    """Of each counter its block, and its function's hash, number of counters, and which of these it is."""
+    """Yield each counter's block, its function's hash and number of counters, and its place among these."""
     lines, arrays = module.lines, module.arrays
     for row in np.flatnonzero(arrays.callee >= 0).tolist():
         if (match := _INCREMENT.search(lines[arrays.line[row]])) is not None:
             yield int(arrays.block[row]), int(match[1]) % 2**64, int(match[2]), int(match[3])
 
 
-def _blocks_of_both(module: IRModule, instrumented: IRModule) -> tuple[Int64, Int64]:
+def _matching_blocks(module: IRModule, instrumented: IRModule) -> tuple[Int64, Int64]:
     """The blocks of a module that its entries reach, and the same ones where it is instrumented.
 
     LLVM puts blocks on edges between a block with several ways out and one with several ways in. A function in which
     more was changed is left out.
     """
-    into = [np.bincount(each.arrays.successor, minlength=each.block_count) for each in (module, instrumented)]
-    others = {copy.name: copy.header.first_block for copy in instrumented.defined_functions}
+    fan_in = [np.bincount(side.arrays.successor, minlength=side.block_count) for side in (module, instrumented)]
+    entry_blocks = {copy.name: copy.header.first_block for copy in instrumented.defined_functions}
     twins: dict[int, int] = {}
     for function in module.defined_functions:
-        waiting, function_twins = [(function.header.first_block, others[function.name])], dict[int, int]()
-        while waiting:
-            block, twin = waiting.pop()
+        queue, function_twins = [(function.header.first_block, entry_blocks[function.name])], dict[int, int]()
+        while queue:
+            block, twin = queue.pop()
             if block in function_twins:
                 continue
-            function_twins[block], successors, theirs = twin, _ways(module, block), _ways(instrumented, twin)
-            if len(successors) != len(theirs):
+            function_twins[block], ways, twin_ways = twin, _ways(module, block), _ways(instrumented, twin)
+            if len(ways) != len(twin_ways):
                 function_twins.clear()
                 break
-            for successor, other in zip(successors, theirs, strict=True):
-                on_edge = into[0][successor] > 1 and into[1][other] == 1
-                waiting.append((successor, _ways(instrumented, other)[0] if on_edge else other))
+            for way, twin_way in zip(ways, twin_ways, strict=True):
+                is_split = fan_in[0][way] > 1 and fan_in[1][twin_way] == 1
+                queue.append((way, _ways(instrumented, twin_way)[0] if is_split else twin_way))
         twins |= function_twins
     return np.array([*twins], np.int64), np.array([*twins.values()], np.int64)
 

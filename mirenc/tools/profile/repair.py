@@ -14,9 +14,9 @@ from mirenc.llvm.analysis.profile import Flow, profiled_shares, solve_flow
 from mirenc.llvm.ir.module import IRModule
 
 _STEPS, _TRIES, _RIDGE = 50, 20, 1e-6
-_ENOUGH = 1e-3  # nats of a function that one more step would win
-_NEAR = 0.95  # of the way to where a flow would be nothing
-_Counted = tuple[Float64, Float64, Float64]  # blocks' samples (n,) and rate (n,), samples believed of edges (E,)
+_MIN_GAIN = 1e-3  # nats of a function that one more step would win
+_MAX_SHRINKAGE = 0.95  # of the way to where a flow would be nothing
+_Evidence = tuple[Float64, Float64, Float64]  # blocks' samples (n,) and rate (n,), samples believed of edges (E,)
 
 
 def repair_counts(
@@ -44,48 +44,48 @@ def repair_counts(
         raise ValueError(f"{problem}; the module has {size} blocks and {edges} edges.")
     samples, trust = np.where(rate > 0, samples, 0.0), np.ones(size)
     for _ in range(doubts + 1):
-        flow = _repaired(module, samples * trust, rate * trust, shares, worth)
+        flow = _repair(module, samples * trust, rate * trust, shares, worth)
         expected = np.maximum(rate * flow.blocks, 1e-12)
         surprise = expected - samples + samples * np.log(np.maximum(samples, 1e-300) / expected)
         trust = 1 / (1 + np.maximum(surprise, 0))  # a nat halves what a block's samples count
     return flow
 
 
-def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float) -> Flow:
+def _repair(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float) -> Flow:
     arrays, size = module.arrays, module.block_count
-    firsts = {number: head.first_block for number, head in enumerate(module.headers) if not head.is_declaration}
+    starts = {number: header.first_block for number, header in enumerate(module.headers) if not header.is_declaration}
     owner = arrays.function[arrays.block_start[:-1]].astype(np.int64)
     source = np.repeat(np.arange(size), np.diff(arrays.successor_start))
-    believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(firsts, 1.0))
-    reached = believed.blocks > 0
-    taken, expected = (
-        np.bincount(owner, reached * values) for values in (samples * (rate > 0), rate * believed.blocks)
+    prior = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(starts, 1.0))
+    is_reached = prior.blocks > 0
+    sample_sums, expected_sums = (
+        np.bincount(owner, is_reached * values) for values in (samples * (rate > 0), rate * prior.blocks)
     )
-    known = reached & (taken > 0)[owner] & ~_endless(module, source, reached)[owner]
-    entered = np.unique(owner[known])
-    entry = np.array([firsts[number] for number in entered.tolist()], dtype=np.int64)
-    inner, row = np.flatnonzero(known[source] & known[arrays.successor]), np.cumsum(known) - 1
-    target, part = row[np.append(arrays.successor[inner], entry)], np.append(owner[source[inner]], entered)
-    flow = np.append(believed.edges[inner], np.ones(len(entered))) * taken[part] / expected[part]
+    active = is_reached & (sample_sums > 0)[owner] & ~_is_endless(module, source, is_reached)[owner]
+    owners = np.unique(owner[active])
+    entry = np.array([starts[number] for number in owners.tolist()], dtype=np.int64)
+    inner, row = np.flatnonzero(active[source] & active[arrays.successor]), np.cumsum(active) - 1
+    target, part = row[np.append(arrays.successor[inner], entry)], np.append(owner[source[inner]], owners)
+    flow = np.append(prior.edges[inner], np.ones(len(owners))) * sample_sums[part] / expected_sums[part]
     if len(flow):
-        counted = samples[known], rate[known], worth * shares[inner]
-        flow = _cheapest(row[source[inner]], target, owner[known], part, counted, flow)
+        evidence = samples[active], rate[active], worth * shares[inner]
+        flow = _minimise(row[source[inner]], target, owner[active], part, evidence, flow)
     # Once more by its shares: so it is a flow to the last digit.
     new_shares = shares.copy()
     new_shares[inner] = flow[: len(inner)]
     new_shares /= np.bincount(source, new_shares, size)[source]
-    return solve_flow(module, new_shares, known, dict(zip(entered.tolist(), flow[len(inner) :].tolist(), strict=True)))
+    return solve_flow(module, new_shares, active, dict(zip(owners.tolist(), flow[len(inner) :].tolist(), strict=True)))
 
 
-def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
+def _is_endless(module: IRModule, source: Int64, is_reached: Bool) -> Bool:
     """Functions with a reached block from which no end of the function can be reached."""
     arrays, ends = module.arrays, np.diff(module.arrays.successor_start) == 0
-    while len(more := source[ends[arrays.successor] & ~ends[source]]):
-        ends[more] = True
-    return np.bincount(arrays.function[arrays.block_start[:-1]], reached & ~ends) > 0
+    while len(new_ends := source[ends[arrays.successor] & ~ends[source]]):
+        ends[new_ends] = True
+    return np.bincount(arrays.function[arrays.block_start[:-1]], is_reached & ~ends) > 0
 
 
-def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: _Counted, flow: Float64) -> Float64:
+def _minimise(source: Int64, target: Int64, owner: Int64, part: Int64, evidence: _Evidence, flow: Float64) -> Float64:
     """The flow of least cost, by Newton's method from a positive flow; each function has a step length of its own.
 
     Shapes: of E edges ``source``; of these and an entry a function, m, ``target``, ``part`` (the function) and
@@ -94,14 +94,14 @@ def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: 
     from scipy.sparse import csc_matrix
     from scipy.sparse.linalg import splu
 
-    (samples, rate, belief), edges, arcs, size = counted, len(source), len(flow), len(owner)
-    believed, (goes_on, out) = np.bincount(source, belief, size), np.unique(source, return_inverse=True)
+    (samples, rate, belief), edges, arcs, size = evidence, len(source), len(flow), len(owner)
+    block_belief, (sources, row) = np.bincount(source, belief, size), np.unique(source, return_inverse=True)
     # Solved for are the changes of ways and blocks, in shares of their flow, and the prices of what flows in and out.
     arc, block = np.arange(arcs), arcs + np.arange(size)
-    low = [block + size, size + block[target], 2 * size + block[: len(goes_on)], 2 * size + block[out], block[source]]
-    high = [block, arc, block[goes_on], arc[:edges], arc[:edges]]
+    low = [block + size, size + block[target], 2 * size + block[: len(sources)], 2 * size + block[row], block[source]]
+    high = [block, arc, block[sources], arc[:edges], arc[:edges]]
     place = np.concatenate([*low, *high, arc, block]), np.concatenate([*high, *low, arc, block])
-    bent = np.concatenate([belief + _RIDGE, np.full(arcs - edges, _RIDGE), samples + believed])
+    diagonal = np.concatenate([belief + _RIDGE, np.full(arcs - edges, _RIDGE), samples + block_belief])
 
     def costs(flow: Float64) -> Float64:  # of each function, in nats
         blocks = np.bincount(target, flow)
@@ -110,30 +110,30 @@ def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: 
         return np.asarray(cost - shares, np.float64)
 
     cost = costs(flow)
-    going = np.ones(len(cost), dtype=bool)
+    is_active = np.ones(len(cost), dtype=bool)
     for _ in range(_STEPS):
         blocks = np.bincount(target, flow)
-        half = [-np.ones(size), flow / blocks[target], -np.ones(len(goes_on)), flow[:edges] / blocks[source], -belief]
-        down = np.concatenate([belief, np.zeros(arcs - edges), samples - rate * blocks - believed])
-        prices = np.zeros(size + len(goes_on))
+        half = [-np.ones(size), flow / blocks[target], -np.ones(len(sources)), flow[:edges] / blocks[source], -belief]
+        slope = np.concatenate([belief, np.zeros(arcs - edges), samples - rate * blocks - block_belief])
+        prices = np.zeros(size + len(sources))
         try:
-            solution = splu(csc_matrix((np.concatenate([*half, *half, bent]), place))).solve(np.append(down, prices))
+            change = splu(csc_matrix((np.concatenate([*half, *half, diagonal]), place))).solve(np.append(slope, prices))
         except RuntimeError:  # singular to the last digit; what there is, is a flow
             break
-        step, wins = solution[:arcs], np.bincount(np.append(part, owner), down * solution[: arcs + size])
-        going &= wins > _ENOUGH
-        if not going.any():
+        step, gains = change[:arcs], np.bincount(np.append(part, owner), slope * change[: arcs + size])
+        is_active &= gains > _MIN_GAIN
+        if not is_active.any():
             break
-        fall = np.zeros(len(cost))
-        np.maximum.at(fall, part, -step)
-        length = going * np.minimum(1.0, _NEAR / np.maximum(fall, 1e-9))
+        shrinkage = np.zeros(len(cost))
+        np.maximum.at(shrinkage, part, -step)
+        length = is_active * np.minimum(1.0, _MAX_SHRINKAGE / np.maximum(shrinkage, 1e-9))
         for _ in range(_TRIES):
-            after = flow * (1 + length[part] * step)
-            new = costs(after)
-            worse = new > cost - 1e-4 * length * wins + 1e-12 * np.abs(cost)
-            if not worse.any():
+            new_flow = flow * (1 + length[part] * step)
+            new_cost = costs(new_flow)
+            is_worse = new_cost > cost - 1e-4 * length * gains + 1e-12 * np.abs(cost)
+            if not is_worse.any():
                 break
-            length[worse] /= 3
-        going &= ~worse
-        flow, cost = np.where(worse[part], flow, after), np.where(worse, cost, new)
+            length[is_worse] /= 3
+        is_active &= ~is_worse
+        flow, cost = np.where(is_worse[part], flow, new_flow), np.where(is_worse, cost, new_cost)
     return flow

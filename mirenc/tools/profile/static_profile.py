@@ -33,7 +33,7 @@ FRONT_END = Dialect(
     flags={"c": ("-x", "c", *_FLAGS), "c++": ("-x", "c++", *_FLAGS)},
 )
 _READY = Path(__file__).parent / "ready"
-_LEAST = 1e-3  # a way is never taken for certain
+_MINIMUM = 1e-3  # a way is never taken for certain
 _OPTNONE = re.compile(r"^(attributes #\d+ = \{.*?)\boptnone ", re.MULTILINE)
 
 
@@ -50,10 +50,10 @@ class Prediction(NamedTuple):
 
     def shares(self, module: IRModule) -> Float64:
         """The share of its block that each of the C edges takes: by ``!prof`` if there is one, else as predicted."""
-        shares, known = profiled_shares(module)
-        new = ~known[self.block]
-        edges = module.arrays.successor_start[self.block[new]]
-        shares[edges], shares[edges + 1] = self.first_probability[new], 1 - self.first_probability[new]
+        shares, is_known = profiled_shares(module)
+        is_new = ~is_known[self.block]
+        edges = module.arrays.successor_start[self.block[is_new]]
+        shares[edges], shares[edges + 1] = self.first_probability[is_new], 1 - self.first_probability[is_new]
         return shares
 
     def counted(self, module: IRModule) -> Self:
@@ -81,13 +81,13 @@ class StaticProfile:
 
     def predict(self, module: IRModule) -> Prediction:
         """Branches and loops of a module of any form: trees know it with its variables in registers."""
-        seen = in_registers(module)
-        branches = branches_of(seen)
-        loops = describe_loops(seen, branches)
+        ssa_module = in_registers(module)
+        branches = branches_of(ssa_module)
+        loops = describe_loops(ssa_module, branches)
         first = self.branches.predict(branches.features)[:, 0] if len(branches.block) else np.zeros(0)
-        chances = self.loops.predict(loops.features) if len(loops.exit) else np.zeros((0, len(TRIP_CLASSES)))
-        first = first.clip(_LEAST, 1 - _LEAST)
-        return with_constant_trips(Prediction(branches.block, first, chances, loops.constant), loops)
+        class_shares = self.loops.predict(loops.features) if len(loops.exit) else np.zeros((0, len(TRIP_CLASSES)))
+        first = first.clip(_MINIMUM, 1 - _MINIMUM)
+        return with_constant_trips(Prediction(branches.block, first, class_shares, loops.constant), loops)
 
     def _state(self) -> dict[str, Any]:
         return vars(self)
@@ -102,20 +102,20 @@ def in_registers(module: IRModule) -> IRModule:
     text = _OPTNONE.sub(r"\1", module.text)
     try:
         with EmbeddedEngine() as engine:
-            other = parse_ir(engine.text(text.encode("utf-8", "surrogateescape"), "sroa"))
+            result = parse_ir(engine.text(text.encode("utf-8", "surrogateescape"), "sroa"))
     except MirencError:
         return module
-    same = np.array_equal(other.arrays.successor_start, module.arrays.successor_start)
-    return other if same and np.array_equal(other.arrays.successor, module.arrays.successor) else module
+    same_starts = np.array_equal(result.arrays.successor_start, module.arrays.successor_start)
+    return result if same_starts and np.array_equal(result.arrays.successor, module.arrays.successor) else module
 
 
 def with_constant_trips(prediction: Prediction, loops: Loops) -> Prediction:
     """Replace predictions for loops whose number of iterations follows from constants."""
-    first, chances = prediction.first_probability.copy(), prediction.class_probabilities.copy()
+    first, shares = prediction.first_probability.copy(), prediction.class_probabilities.copy()
     for loop in np.flatnonzero((prediction.constant_count > 0) & (loops.exit >= 0)).tolist():
-        leaves = 1 / prediction.constant_count[loop]
-        first[loops.exit[loop]] = np.clip(leaves if loops.out[loop] else 1 - leaves, _LEAST, 1 - _LEAST)
-    known = np.flatnonzero(prediction.constant_count)
-    classes = np.searchsorted(CLASS_STARTS, prediction.constant_count[known], side="right")
-    chances[known] = np.eye(len(TRIP_CLASSES))[classes]
-    return prediction._replace(first_probability=first, class_probabilities=chances)
+        exit_share = 1 / prediction.constant_count[loop]
+        first[loops.exit[loop]] = np.clip(exit_share if loops.out[loop] else 1 - exit_share, _MINIMUM, 1 - _MINIMUM)
+    constant_loops = np.flatnonzero(prediction.constant_count)
+    classes = np.searchsorted(CLASS_STARTS, prediction.constant_count[constant_loops], side="right")
+    shares[constant_loops] = np.eye(len(TRIP_CLASSES))[classes]
+    return prediction._replace(first_probability=first, class_probabilities=shares)

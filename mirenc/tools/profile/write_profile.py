@@ -45,15 +45,15 @@ def counted_weights(module: IRModule, flow: Flow) -> Weights:
 def with_profile(
     text: str, module: IRModule, weights: Weights, entries: Mapping[int, int] | None = None
 ) -> tuple[str, int]:
-    """The text with ``!prof`` at branches and switches, and at how many; one that has weights keeps them.
+    """Return the text with ``!prof`` at branches and switches, and how many got it; one with weights keeps them.
 
     ``text`` is what the module was read from; ``entries`` are how often functions were entered, by their number. Raises
     IRFileError: the text has other branches than the module.
     """
     nodes: dict[str, int] = {}
-    written = end = 0
+    count = end = 0
     first = 1 + max(map(int, _NODE.findall(text)), default=-1)
-    functions = [number for number, head in enumerate(module.headers) if not head.is_declaration]
+    functions = [number for number, header in enumerate(module.headers) if not header.is_declaration]
     bodies = list(_DEFINED.finditer(text))
     pieces: list[str] = []
 
@@ -63,28 +63,28 @@ def with_profile(
         end = place
 
     for number, body in enumerate(bodies):
-        branching = list(FORK.finditer(text, *body.span()))
+        branches = list(FORK.finditer(text, *body.span()))
         function = functions[number] if len(bodies) == len(functions) else -1
-        head = module.headers[function]
-        blocks = forks(module, range(head.first_block, head.last_block)) if function >= 0 else []
-        if len(branching) != len(blocks):
-            seen = f"function {number + 1} has {len(branching)} lines with branches, but LLVM finds {len(blocks)} in it"
-            raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
+        header = module.headers[function]
+        blocks = forks(module, range(header.first_block, header.last_block)) if function >= 0 else []
+        if len(branches) != len(blocks):
+            issue = f"function {number + 1} has {len(branches)} lines with branches, but LLVM finds {len(blocks)} in it"
+            raise IRFileError(f"{module.name}: {issue}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
         opening = text.index("\n", body.start())
         if function in (entries or {}) and "!prof" not in text[body.start() : opening]:
             if (brace := text.rfind(" {", body.start(), opening)) < 0:
-                seen = f"the line on which function {number + 1} starts has no opening brace"
-                raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
+                issue = f"the line on which function {number + 1} starts has no opening brace"
+                raise IRFileError(f"{module.name}: {issue}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
             attach(brace, f'"function_entry_count", i64 {(entries or {})[function]}')
-        for line, block in zip(branching, blocks, strict=True):
+        for line, block in zip(branches, blocks, strict=True):
             if block in weights and "!prof" not in line[0]:
                 place = line.start() + len(line[0].rstrip())
                 pieces.append(text[end:place] + ",")
                 end = place
                 attach(place, ", ".join(('"branch_weights"', *(f"i32 {weight}" for weight in weights[block]))))
-                written += 1
+                count += 1
     lines = (f"!{number} = !{{!{node}}}\n" for node, number in nodes.items())
-    return "".join([*pieces, text[end:].rstrip("\n"), "\n", *lines]), written
+    return "".join([*pieces, text[end:].rstrip("\n"), "\n", *lines]), count
 
 
 def forks(module: IRModule, blocks: range) -> list[int]:

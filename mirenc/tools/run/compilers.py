@@ -41,15 +41,15 @@ def without_folder(folder: str | Path) -> str:
 def compile_problem(command: Sequence[str], timeout: float = TIMEOUT) -> str:
     """Run a compiler, for so many seconds at most; why it gave nothing, in a few words, or "" if all went well."""
     try:
-        done = run_limited(command, timeout=timeout, memory_limit=MEMORY_LIMIT)
+        result = run_limited(command, timeout=timeout, memory_limit=MEMORY_LIMIT)
     except subprocess.TimeoutExpired:
         return f"compile: over {timeout:g} s"
-    if done.code == 0:
+    if result.code == 0:
         return ""
-    if without_memory(done.words):
+    if without_memory(result.words):
         return f"compile: over {MEMORY_LIMIT / 2**30:.0f} GiB"
-    error = re.search(r"(?:fatal )?error: .*", done.words)
-    return f"compile: {error[0] if error else (done.words.splitlines() or [f'exit {done.code}'])[-1]}"
+    error = re.search(r"(?:fatal )?error: .*", result.words)
+    return f"compile: {error[0] if error else (result.words.splitlines() or [f'exit {result.code}'])[-1]}"
 
 
 def compile_or_raise(command: Sequence[str], timeout: float = TIMEOUT) -> None:
@@ -81,16 +81,16 @@ def merge_profiles(raw: Sequence[Path], profile: Path, compiler: str) -> None:
     """Raw profiles of clang's as one that it reads. Raises ToolchainError: no llvm-profdata beside the compiler."""
     tool = tool_beside(compiler, "llvm-profdata")
     command = [str(tool), "merge", "-o", str(profile), *map(str, raw)]
-    done = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
-    if done.code:
-        raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build everything with one clang")
+    result = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
+    if result.code:
+        raise ToolchainError(f"{tool} cannot merge the profile: {result.words[:200]}. Build everything with one clang")
 
 
 # -- which ---------------------------------------------------------------------------------------------
 def find_clang(compiler: str | None, problem: str, packages: str) -> str:
     """A clang for C, no zig. Raises ToolchainError, which begins with the problem: there is none."""
-    clang, *more = find_compiler("c", compiler)
-    if more:  # ziglang's
+    clang, *arguments = find_compiler("c", compiler)
+    if arguments:  # ziglang's
         raise ToolchainError(f"{problem}. Install one (Debian: `apt-get install {packages}`), or give --compiler CLANG")
     return clang
 
@@ -115,12 +115,12 @@ def clang_of(version: str, compiler: str | None = None) -> str:
 def compiler_version(compiler: str) -> str:
     """What a compiler calls itself, in one line. Raises ToolchainError: it says nothing."""
     try:
-        done = run_limited([compiler, "--version"], timeout=TIMEOUT, memory_limit=MEMORY_LIMIT)
+        result = run_limited([compiler, "--version"], timeout=TIMEOUT, memory_limit=MEMORY_LIMIT)
     except OSError as error:
         problem = f"{compiler} cannot be started: {error.strerror}"
         raise ToolchainError(f"{problem}. Name a compiler with --compiler") from None
-    line = next(iter(done.output.decode("utf-8", "replace").splitlines()), "").strip()
-    if done.code != 0 or not line:
+    line = next(iter(result.output.decode("utf-8", "replace").splitlines()), "").strip()
+    if result.code != 0 or not line:
         raise ToolchainError(f"{compiler} --version prints nothing. Name a compiler with --compiler")
     return line
 

@@ -35,10 +35,10 @@ class Supervised:
     """A command that runs; ``process`` has its pipes, ``popen`` is for `subprocess.Popen`. Ctrl-C does not reach it."""
 
     def __init__(self, command: Sequence[str], **popen: Any) -> None:
-        self._line, theirs = socket.socketpair()
-        with theirs:
-            words = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(theirs.fileno()), *command]
-            self.process = subprocess.Popen(words, pass_fds=[theirs.fileno()], start_new_session=True, **popen)
+        self._line, supervisor_end = socket.socketpair()
+        with supervisor_end:
+            words = [sys.executable, "-I", "-S", str(_SUPERVISOR), str(supervisor_end.fileno()), *command]
+            self.process = subprocess.Popen(words, pass_fds=[supervisor_end.fileno()], start_new_session=True, **popen)
 
     def wait(self, seconds: float) -> Ended | None:
         """How it ended; None: it runs on after so many seconds."""
@@ -60,8 +60,8 @@ def run_supervised(command: Sequence[str], limit: float, **popen: Any) -> Ended:
     (`mirenc.base.deadline.within`). Then, as after Ctrl-C, nothing that it started is left.
     """
     seconds = min(limit, seconds_left())
-    with contextlib.closing(Supervised(command, **popen)) as running:
-        ended = running.wait(seconds)
+    with contextlib.closing(Supervised(command, **popen)) as supervised:
+        ended = supervised.wait(seconds)
     if ended is None:
         raise ended_after(seconds, limit)
     return ended

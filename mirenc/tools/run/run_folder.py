@@ -72,24 +72,24 @@ class Run(ABC):
         return itertools.takewhile(lambda _: has_time(), items)
 
     def beside(
-        self, work: Callable[[Item], Result], items: Iterable[Item], ahead: int
+        self, function: Callable[[Item], Result], items: Iterable[Item], ahead: int
     ) -> Iterator[tuple[Item, Result]]:
-        """Items with the results of ``work``, in order, up to ``ahead`` begun early; late ones are left out."""
-        waiting: deque[tuple[Item, Future[Result]]] = deque()
+        """Yield items with results of ``function``, in order; up to ``ahead`` begin early. Late ones are left out."""
+        queue: deque[tuple[Item, Future[Result]]] = deque()
 
-        def first() -> list[tuple[Item, Result]]:
-            item, future = waiting.popleft()
+        def next_result() -> list[tuple[Item, Result]]:
+            item, future = queue.popleft()
             try:
                 return [(item, future.result())]
             except TimeUpError:
                 return []
 
         for item in items:
-            waiting.append((item, self._pool.submit(copy_context().run, work, item)))
-            if len(waiting) >= ahead:
-                yield from first()
-        while waiting:
-            yield from first()
+            queue.append((item, self._pool.submit(copy_context().run, function, item)))
+            if len(queue) >= ahead:
+                yield from next_result()
+        while queue:
+            yield from next_result()
 
 
 def one_line(text: str) -> str:
@@ -107,8 +107,8 @@ class Journal(ABC):
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:
         self._path = path
         data = path.read_bytes() if path.exists() else b""
-        complete = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[:complete].splitlines(), 1):
+        complete_size = data.rfind(b"\n") + 1
+        for number, line in enumerate(data[:complete_size].splitlines(), 1):
             try:
                 values = json.loads(line)
                 if number > 1:
@@ -121,12 +121,12 @@ class Journal(ABC):
             if differences:
                 problem = f"{path.parent.parent} has results of another run: {'; '.join(differences)}"
                 raise ConfigError(f"{problem}. Name another folder with -o")
-        if complete:
-            os.truncate(path, complete)  # without the line that was being written when the run was killed
+        if complete_size:
+            os.truncate(path, complete_size)  # without the line that was being written when the run was killed
         else:
             path.unlink(missing_ok=True)
         # Written with the first result: a folder without any may get another setup, or be carried to another machine.
-        self._header = [] if complete else [{"setup": setup}]
+        self._header = [] if complete_size else [{"setup": setup}]
 
     @abstractmethod
     def take(self, values: dict[str, Any]) -> None:
@@ -142,6 +142,6 @@ class Journal(ABC):
         self._header = []
 
 
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    other = [name for name in now if name in before and before[name] != now[name]]
-    return [f"{name} {before[name]!r}, not {now[name]!r}" for name in other]
+def _differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    names = [name for name in new if name in old and old[name] != new[name]]
+    return [f"{name} {old[name]!r}, not {new[name]!r}" for name in names]

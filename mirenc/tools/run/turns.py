@@ -12,10 +12,10 @@ from mirenc.base.deadline import OverLimitError, TimeUpError
 from mirenc.tools.run.programs import Ended
 
 LEAST_ROUNDS = 4
-"""So many are a comparison."""
+"""A comparison has at least this many rounds."""
 
 Result = TypeVar("Result")
-_TRIMMED = 0.25
+_TRIMMED_SHARE = 0.25
 _RESAMPLES = 2000
 
 
@@ -30,7 +30,7 @@ class Gain(NamedTuple):
         return f"{self.factor:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
-_NONE = Ended(0, math.nan, math.nan)
+_NO_RUN = Ended(0, math.nan, math.nan)
 
 
 class WrongRunError(Exception):
@@ -58,12 +58,12 @@ class Turns:
 
         def run(variant: int) -> Ended:
             try:
-                return _NONE if variant in dropped else once(variant)
+                return _NO_RUN if variant in dropped else once(variant)
             except (OverLimitError, WrongRunError) as error:
                 if variant == 0:
                     raise
                 dropped[variant] = error
-                return _NONE
+                return _NO_RUN
 
         try:
             for _ in range(rounds):
@@ -104,6 +104,6 @@ def _gain(logs: Float64) -> Gain:
     """The gain by one logarithm a round. A quarter at each end does not count, as other work may have slowed it."""
     from scipy.stats import trim_mean
 
-    drawn = logs[np.random.default_rng(0).integers(0, len(logs), size=(_RESAMPLES, len(logs)))]
-    low, high = np.exp(np.percentile(trim_mean(drawn, _TRIMMED, axis=1), [2.5, 97.5])).tolist()
-    return Gain(float(np.exp(trim_mean(logs, _TRIMMED))), low, high)
+    resamples = logs[np.random.default_rng(0).integers(0, len(logs), size=(_RESAMPLES, len(logs)))]
+    low, high = np.exp(np.percentile(trim_mean(resamples, _TRIMMED_SHARE, axis=1), [2.5, 97.5])).tolist()
+    return Gain(float(np.exp(trim_mean(logs, _TRIMMED_SHARE))), low, high)

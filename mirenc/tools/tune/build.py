@@ -32,7 +32,7 @@ exec "$MIRENC_TUNE_CC" --driver-mode=$mode "$@" "@$MIRENC_TUNE/flags"
 # A pragma that LLVM cannot follow is no error, and flags that a step has no use for are none.
 _FLAGS = ("-Qunused-arguments", "-Wno-error=pass-failed", "-Wno-error=profile-instr-unprofiled")
 _SKIPPED = {".git", ".hg", ".svn"}
-_LEAST = 10.0  # seconds that any build but the first may take
+_MIN_LIMIT = 10.0  # seconds that any build but the first may take
 _SHOWN = 12  # last lines of a build that fails
 
 
@@ -55,8 +55,8 @@ class Variant:
 
     def same_as(self, other: "Variant") -> bool:
         """Whether all files that both variants have are equal."""
-        shared = self.files.keys() & other.files.keys()
-        return all(filecmp.cmp(self.files[path], other.files[path], shallow=False) for path in shared)
+        shared_paths = self.files.keys() & other.files.keys()
+        return all(filecmp.cmp(self.files[path], other.files[path], shallow=False) for path in shared_paths)
 
 
 class UserBuild:
@@ -76,9 +76,9 @@ class UserBuild:
         version = Path(path).name.removeprefix("clang")
         variables = {"MIRENC_TUNE": str(work), "MIRENC_TUNE_CC": os.path.abspath(path)}
         self.environment = {**os.environ, **stand_in(work / "bin", version, _WRAPPER), **variables}
-        self._known = work / "calls.json"
-        if self._known.is_file():
-            self._note(json.loads(self._known.read_text(encoding="utf-8")))
+        self._calls_file = work / "calls.json"
+        if self._calls_file.is_file():
+            self._note(json.loads(self._calls_file.read_text(encoding="utf-8")))
 
     def build(
         self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None, compiler: str = ""
@@ -89,37 +89,37 @@ class UserBuild:
         long as the first build, and TimeUpError, as `run_shell`.
         """
         texts = sources or {}
-        known = {os.path.realpath(path) for path in self.sources}
+        known_sources = {os.path.realpath(path) for path in self.sources}
         # Of a header nobody knows what it is in, so that all is made anew.
-        again = [*texts] if {os.path.realpath(path) for path in texts} <= known else self.sources
-        self._forget(again)
+        rebuilt = [*texts] if {os.path.realpath(path) for path in texts} <= known_sources else self.sources
+        self._forget(rebuilt)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
-        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer({*texts, *again}):
+        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _touched({*texts, *rebuilt}):
             overlay = overlay_flags(Path(folder), texts)
             words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
             (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
-            before = dict(self._files())
+            old_stamps = dict(self._files())
             environment = self.environment | ({"MIRENC_TUNE_CC": compiler} if compiler else {})
-            limit = variant_limit(self.seconds, _LEAST)
-            done = run_shell(self.command, self.folder, limit, environment=environment, with_errors=True)
+            limit = variant_limit(self.seconds, _MIN_LIMIT)
+            run = run_shell(self.command, self.folder, limit, environment=environment, with_errors=True)
         self.count += 1
         if self.count == 1:
-            self.seconds = done.wall
-        compiled = self._note_calls()
-        if done.code:
-            last = "\n".join(done.tail.splitlines()[-_SHOWN:]) or "no output"
+            self.seconds = run.wall
+        has_compiled = self._note_calls()
+        if run.code:
+            last_lines = "\n".join(run.tail.splitlines()[-_SHOWN:]) or "no output"
             raise CompileError(
-                f"the build ends with exit status {done.code}. Mend --build, which is run in {self.folder} with clang "
+                f"the build ends with exit status {run.code}. Mend --build, which is run in {self.folder} with clang "
                 "as CC, or add what it needs",
-                diagnostic=f"error: last lines of the build:\n{last}\n",  # the first line is this error's own
+                diagnostic=f"error: last lines of the build:\n{last_lines}\n",  # the first line is this error's own
             )
-        if texts and not compiled:
+        if texts and not has_compiled:
             names = ", ".join(path.name for path in texts)
             raise CompileError(f"the build does not compile {names} again. Force that, for example: --build 'make -B'")
-        compiled_sources = {os.path.realpath(path) for path in (*texts, *again)}
-        changed = [path for path, stamp in self._files() if before.get(path) != stamp]
-        return self._keep([path for path in changed if os.path.realpath(path) not in compiled_sources])
+        compiled_sources = {os.path.realpath(path) for path in (*texts, *rebuilt)}
+        changed = [path for path, stamp in self._files() if old_stamps.get(path) != stamp]
+        return self._keep_files([path for path in changed if os.path.realpath(path) not in compiled_sources])
 
     def forget(self) -> None:
         """Remove all outputs of the compiler, so that the next build makes them again."""
@@ -159,14 +159,14 @@ class UserBuild:
 
     def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
         """Files of the folder and other outputs of the compiler, each with a stamp that changes when the file does."""
-        work = os.path.realpath(self.work)
-        outside = {path for call in self.calls.values() for path in call.outputs}
+        work_folder = os.path.realpath(self.work)
+        paths = {path for call in self.calls.values() for path in call.outputs}
         for root, folders, names in os.walk(self.folder):
             folders[:] = [
-                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != work
+                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != work_folder
             ]
-            outside.update(Path(root, name) for name in names)
-        for path in outside:
+            paths.update(Path(root, name) for name in names)
+        for path in paths:
             if path.is_file() and not path.is_symlink():
                 stat = path.stat()
                 yield path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
@@ -175,7 +175,7 @@ class UserBuild:
         """Remove the copies of what was built."""
         shutil.rmtree(self.work / "variants", ignore_errors=True)
 
-    def _keep(self, files: Iterable[Path]) -> Variant:
+    def _keep_files(self, files: Iterable[Path]) -> Variant:
         target = self.work / "variants" / str(self.count)
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
@@ -188,10 +188,10 @@ class UserBuild:
     def _note_calls(self) -> bool:
         """Record the calls of this build; return whether any of them compiles."""
         notes = sorted((self.work / "calls").iterdir())
-        new = self._note(note.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for note in notes)
+        new_calls = self._note(note.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for note in notes)
         calls = [[str(call.folder), *call.words] for call in self.calls.values()]
-        self._known.write_text(json.dumps(calls), encoding="utf-8")
-        return any(call.sources for call in new)
+        self._calls_file.write_text(json.dumps(calls), encoding="utf-8")
+        return any(call.sources for call in new_calls)
 
     def _note(self, calls: Iterable[Sequence[str]]) -> list[Call]:
         parsed = [call for folder, *words in calls if (call := _call(Path(folder), words)) is not None]
@@ -214,17 +214,17 @@ def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:
 
 
 @contextlib.contextmanager
-def _newer(files: Iterable[Path]) -> Iterator[None]:
+def _touched(files: Iterable[Path]) -> Iterator[None]:
     """Touch files so that make compiles them again; afterwards they have their old times."""
-    before = {path: path.stat() for path in files}
+    old_stats = {path: path.stat() for path in files}
     with contextlib.suppress(PermissionError):  # of somebody else: then what was made of them is gone, at least
-        for path in before:
+        for path in old_stats:
             os.utime(path)
     try:
         yield
     finally:
         with contextlib.suppress(PermissionError):
-            for path, stat in before.items():
+            for path, stat in old_stats.items():
                 os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 

@@ -67,12 +67,12 @@ class PassLists(Loops):
     def proposals(self, place: Place, tries: int) -> list[str]:
         return [*self.lists]
 
-    def write(self, text: str, wanted: Mapping[int, str]) -> str:
+    def write(self, text: str, directives: Mapping[int, str]) -> str:
         return text
 
     def texts(self, settings: Mapping[Key, str]) -> dict[Path, bytes]:
-        everywhere = (str(self.program), 0) in settings
-        return super().texts({(str(path), 0): "" for path in self.sources} if everywhere else settings)
+        whole_program = (str(self.program), 0) in settings
+        return super().texts({(str(path), 0): "" for path in self.sources} if whole_program else settings)
 
     def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:
         cases = []
@@ -80,9 +80,9 @@ class PassLists(Loops):
             flag, passes = self.lists[name]
             pattern = "*" if file == str(self.program) else shlex.quote(str(Path(file).resolve()))
             cases.append(f"    {pattern}) level={flag} passes={shlex.quote(passes)} ;; # {name}")
-        choose = ["choose() {", "    case $1 in", *cases, "    esac", "}\n"]
+        script_lines = ["choose() {", "    case $1 in", *cases, "    esac", "}\n"]
         script = driver(self.clang, "mirenc tune pass_list") + f"opt={shlex.quote(str(self.opt))}\n"
-        script += "\n".join(choose) + _SCRIPT.read_text(encoding="utf-8")
+        script += "\n".join(script_lines) + _SCRIPT.read_text(encoding="utf-8")
         for name in ("cc", "c++"):
             write_script(folder / name, script)
         return str(folder / "cc")

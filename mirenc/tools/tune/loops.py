@@ -11,8 +11,8 @@ from mirenc.tools.tune.tuning_case import Case, Place, text_of
 
 _FEATURES = (("+avx512f", 512), ("+avx2", 256))  # feature -> bits of its vectors
 # Unrolling, which no head knows: what best complements the rest in `downstream/vectorization/arms.json`, the best first
-_UNROLLED = (4, 1, 8)  # alone
-_UNROLLED_BESIDE = (2, 8)  # widths and counts
+_UNROLL_FACTORS = (4, 1, 8)  # alone
+_UNROLL_FACTORS_BESIDE = (2, 8)  # widths and counts
 
 
 class Loops(Case):
@@ -23,8 +23,8 @@ class Loops(Case):
         size = {
             (region.symbol, region.header): int((loops.region == row).sum()) for row, region in enumerate(loops.regions)
         }
-        work = [size[region.symbol, region.header] * profiled_iterations(module, region) for region in regions]
-        return list(zip(work, [float(known_trip_count(module, region).iterations) for region in regions], strict=True))
+        heat = [size[region.symbol, region.header] * profiled_iterations(module, region) for region in regions]
+        return list(zip(heat, [float(known_trip_count(module, region).iterations) for region in regions], strict=True))
 
     def context(self, module: IRModule, trips: float) -> dict[str, str]:
         bits = next((bits for feature, bits in _FEATURES if feature in module.text), 128)
@@ -34,11 +34,11 @@ class Loops(Case):
         assert place.region is not None
         (answer,) = self.head.predict(place.source, place.context, region_filter=place.region.__eq__)
         directives = [self.task.directive(proposal) for proposal in answer.proposals][:tries]
-        unrolled = _UNROLLED_BESIDE if directives else _UNROLLED
-        directives += [Hint(0, 0, factor).pragma() for factor in unrolled]
-        if doubt := with_pragmas(text_of(place.file), {place.line: directives[0]})[1].get(place.line, ""):
-            raise TaskError(doubt)
+        factors = _UNROLL_FACTORS_BESIDE if directives else _UNROLL_FACTORS
+        directives += [Hint(0, 0, factor).pragma() for factor in factors]
+        if problem := with_pragmas(text_of(place.file), {place.line: directives[0]})[1].get(place.line, ""):
+            raise TaskError(problem)
         return directives
 
-    def write(self, text: str, wanted: Mapping[int, str]) -> str:
-        return with_pragmas(text, wanted)[0]
+    def write(self, text: str, directives: Mapping[int, str]) -> str:
+        return with_pragmas(text, directives)[0]

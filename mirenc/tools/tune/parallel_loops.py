@@ -56,12 +56,12 @@ class ParallelLoops(Case):
         for region in regions:
             header = headers[region.symbol]
             blocks = slice(header.first_block, header.last_block)
-            ran = max(
+            iterations = max(
                 (profiled_iterations(module, loop) for loop in loops if loop.symbol == region.symbol), default=0.0
             )
-            entered = 0.0 if flow is None else float(flow.blocks[blocks.start])
-            work = float(flow.blocks[blocks] @ sizes[blocks]) if flow is not None and entered else 0.0
-            runs.append((work, ran / entered if work else 0.0))
+            entries = 0.0 if flow is None else float(flow.blocks[blocks.start])
+            instructions = float(flow.blocks[blocks] @ sizes[blocks]) if flow is not None and entries else 0.0
+            runs.append((instructions, iterations / entries if instructions else 0.0))
         return runs
 
     def context(self, module: IRModule, trips: float) -> dict[str, str]:
@@ -78,16 +78,16 @@ class ParallelLoops(Case):
         predicted = []
         with contextlib.suppress(MirencError):  # such as a trip count below 1: what people try is left
             (answer,) = self.head.predict(place.source, place.context, region_filter=place.region.__eq__)
-            most = max(threads for threads, *_ in self.head.space.settings) if self.head.space else self.cores
+            peak = max(threads for threads, *_ in self.head.space.settings) if self.head.space else self.cores
             # All threads or one: the machine that was measured may have had more of them, or fewer.
             predicted = [
-                clauses(int(most), str(schedule), int(chunk)).partition(" ")[2] if threads == most else "num_threads(1)"
+                clauses(int(peak), str(schedule), int(chunk)).partition(" ")[2] if threads == peak else "num_threads(1)"
                 for threads, schedule, chunk in answer.proposals
             ]
-        half = [f"num_threads({self.cores // 2})"] if self.cores > 3 else []
-        return list(dict.fromkeys([*list(dict.fromkeys(predicted))[:tries], *_BY_HAND, *half]))
+        half_threads = [f"num_threads({self.cores // 2})"] if self.cores > 3 else []
+        return list(dict.fromkeys([*list(dict.fromkeys(predicted))[:tries], *_BY_HAND, *half_threads]))
 
-    def write(self, text: str, wanted: Mapping[int, str]) -> str:
-        for line, directive in wanted.items():
+    def write(self, text: str, directives: Mapping[int, str]) -> str:
+        for line, directive in directives.items():
             text = with_clauses(text, line, directive)
         return text

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from mirenc.tools.tune.tuning_run import Outcome, Tuning
 
 PATCH, TEXT, DATA, PICTURE = "tuned.patch", "report.md", "report.json", "gains.svg"
-_HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again", "kept")
+_HEADER = ("place", "function", "work", "trip count", "tried", "speedup", "again", "kept")
 
 
 def write_report(run: Tuning) -> None:
     """Write the report, its data, the patch and the picture into the run's folder."""
-    drawn = _draw(run.outcomes, run.folder / PICTURE)
+    has_picture = _draw(run.outcomes, run.folder / PICTURE)
     run.case.write_compiler(run.kept_settings, run.folder)  # of nothing: a plain clang, in place of an older one
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, outcome) for outcome in run.outcomes]
-    table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
-    text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
+    table = [" | ".join(("", *cells, "")).strip() for cells in (_HEADER, ["---"] * len(_HEADER), *rows)]
+    text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if has_picture else [])]
     data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.total_gain}
     data |= {
         "late": run.out_of_time,
@@ -44,18 +44,18 @@ def write_report(run: Tuning) -> None:
 
 def summary(run: Tuning) -> str:
     """The result of a tuning in a sentence."""
-    tried = sum(not outcome.alone for outcome in run.outcomes)
-    tally = f"{tried} of {tried + len(run.left)} {run.case.places_are} tried"
+    tried_count = sum(not outcome.alone for outcome in run.outcomes)
+    tally = f"{tried_count} of {tried_count + len(run.left)} {run.case.places_are} tried"
     if run.alone:
         share = sum(outcome.share for outcome in run.alone)
         tally += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
-    late = ". The time was up; the same command goes on" if run.out_of_time else ""
+    note = ". The time was up; the same command goes on" if run.out_of_time else ""
     if run.total_gain is None or not run.kept_settings:
-        return f"{tally}: nothing is faster by more than the noise, and nothing is changed{late}"
+        return f"{tally}: nothing is faster by more than the noise, and nothing is changed{note}"
     count = sum(bool(outcome.kept) for outcome in run.outcomes)
     gain, wall, noise = run.total_gain
     return (
-        f"{tally}, {count} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
+        f"{tally}, {count} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){note}"
     )
 
 
@@ -67,33 +67,33 @@ def _lines(run: Tuning) -> list[str]:
         f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
     )
     rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
-    take = [f"To use the result, type: {run.case.take_over(run.folder, PATCH)}"] if run.kept_settings else []
-    return [f"{summary(run)}.", f"{commands}; {method}. {rule}.", *run.unread_sources, *take]
+    advice = [f"To use the result, type: {run.case.take_over(run.folder, PATCH)}"] if run.kept_settings else []
+    return [f"{summary(run)}.", f"{commands}; {method}. {rule}.", *run.unread_sources, *advice]
 
 
 def _cells(run: Tuning, outcome: Outcome) -> list[str]:
-    place = Path(outcome.file)
-    if place.is_relative_to(run.place):
-        place = place.relative_to(run.place)
+    path = Path(outcome.file)
+    if path.is_relative_to(run.place):
+        path = path.relative_to(run.place)
     gains = [f"{setting.gain}" if setting.gain else setting.problem for setting in outcome.tried]
     return [
-        _named(f"{place}", outcome),
+        _place_title(f"{path}", outcome),
         outcome.function,
         f"{100 * outcome.share:.0f} %",
         f"{outcome.trip_count:.1f}" if outcome.trip_count else "not known",
-        "; ".join(_short(setting.directive) for setting in outcome.tried),
+        "; ".join(_short_directive(setting.directive) for setting in outcome.tried),
         "; ".join(gains),
         str(outcome.again or ""),
-        _short(outcome.kept) or outcome.alone or "as it was",
+        _short_directive(outcome.kept) or outcome.alone or "as it was",
     ]
 
 
-def _named(file: str, outcome: Outcome) -> str:
+def _place_title(file: str, outcome: Outcome) -> str:
     """A place as the report names it; a folder stands for the whole program."""
     return f"{file}:{outcome.line}" if outcome.line else "the program" if Path(outcome.file).is_dir() else file
 
 
-def _short(directive: str) -> str:
+def _short_directive(directive: str) -> str:
     return directive.removeprefix("#pragma clang loop ")
 
 
@@ -101,7 +101,7 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
     """Draw every setting's gain with its interval; return whether anything was timed."""
     rows: list[tuple[str, Gain, bool]] = [
         (
-            f"{_named(Path(outcome.file).name, outcome)}  {_short(setting.directive)}",
+            f"{_place_title(Path(outcome.file).name, outcome)}  {_short_directive(setting.directive)}",
             setting.gain,
             setting.directive == outcome.kept,
         )
@@ -113,10 +113,10 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
         return False
     figure = Figure(figsize=(9, 1.2 + 0.28 * len(rows)), layout="constrained")
     axis = figure.subplots()
-    for place, (_, gain, is_kept) in enumerate(rows):
+    for y, (_, gain, is_kept) in enumerate(rows):
         colour = "#4477aa" if is_kept else "#bbbbbb"
-        axis.plot([gain.low, gain.high], [place, place], color=colour, linewidth=3, solid_capstyle="round")
-        axis.plot(gain.factor, place, "o", color=colour, markeredgecolor="black")
+        axis.plot([gain.low, gain.high], [y, y], color=colour, linewidth=3, solid_capstyle="round")
+        axis.plot(gain.factor, y, "o", color=colour, markeredgecolor="black")
     axis.axvline(1.0, color="black", linewidth=0.8)
     axis.set_yticks(range(len(rows)), [name for name, _, _ in rows])
     axis.set_xlabel("speedup of the whole program, 95 % interval; blue: kept")

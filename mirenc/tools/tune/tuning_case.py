@@ -65,17 +65,17 @@ class Case(ABC):
         ``flags`` bring the profile in; ``report`` is told what cannot be read.
         """
         assert self.head.encoder is not None
-        weight: dict[Key, float] = {}
+        work_of_place: dict[Key, float] = {}
         heaviest: dict[Key, tuple[float, Place]] = {}
         sources = command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
-        empty = EmptyInputs(len(sources))
+        empty_inputs = EmptyInputs(len(sources))
         for source in sources:
-            profiled = replace(source, flags=(*source.flags, *flags))
+            profiled_source = replace(source, flags=(*source.flags, *flags))
             try:
-                module = self.task.read(self.head.encoder, profiled)
+                module = self.task.read(self.head.encoder, profiled_source)
                 regions = self.regions(module)
             except NoFunctionBodyError as error:
-                empty.add(error)
+                empty_inputs.add(error)
                 continue
             except MirencError as error:
                 report(f"{source.name}: left alone, {error}")
@@ -85,14 +85,14 @@ class Case(ABC):
                 if not work or not region.line or not file.is_file():
                     continue
                 context = self.context(module, trips)
-                place = Place(file, region.line, region.function, 0.0, trips, profiled, region, context)
-                weight[place.key] = weight.get(place.key, 0.0) + work
+                place = Place(file, region.line, region.function, 0.0, trips, profiled_source, region, context)
+                work_of_place[place.key] = work_of_place.get(place.key, 0.0) + work
                 if work > heaviest.get(place.key, (0.0,))[0]:
                     heaviest[place.key] = work, place
-        if empty.empty:
-            report(empty.line)
-        total = sum(weight.values())
-        places = [replace(place, share=weight[key] / total) for key, (_, place) in heaviest.items()]
+        if empty_inputs.empty:
+            report(empty_inputs.line)
+        total = sum(work_of_place.values())
+        places = [replace(place, share=work_of_place[key] / total) for key, (_, place) in heaviest.items()]
         return sorted((place for place in places if place.share > self.least), key=lambda place: -place.share)
 
     def regions(self, module: IRModule) -> list[Region]:
@@ -117,19 +117,19 @@ class Case(ABC):
 
     # -- how -------------------------------------------------------------------------------------------
     @abstractmethod
-    def write(self, text: str, wanted: Mapping[int, str]) -> str:
+    def write(self, text: str, directives: Mapping[int, str]) -> str:
         """The text of a source with settings written at its lines."""
 
     def texts(self, settings: Mapping[Key, str]) -> dict[Path, bytes]:
         """The texts of the sources that settings of some places change."""
         texts = {}
         for file in {file for file, _ in settings}:
-            by_line = {line: setting for (other, line), setting in settings.items() if other == file}
+            by_line = {line: setting for (name, line), setting in settings.items() if name == file}
             texts[Path(file)] = self.write(text_of(Path(file)), by_line).encode("latin-1")
         return texts
 
     def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:
-        """Write a compiler that the settings need into a folder and return its path; "": plain clang does."""
+        """Write a compiler that the settings need into a folder and return its path; "": plain clang is enough."""
         return ""
 
     def take_over(self, folder: Path, patch: str) -> str:

@@ -23,10 +23,10 @@ from mirenc.tools.run.turns import LEAST_ROUNDS, Gain, Turns, WrongRunError
 from mirenc.tools.tune.build import UserBuild, Variant, overlay_flags
 from mirenc.tools.tune.tuning_case import Case, Key, Place, text_of
 
-_SHORT = 0.1  # seconds: such a run is mostly its own start
-_LEAST = 1.0  # seconds that a run may take, whatever the default takes: a machine may be busy for so long
-_LEAST_PROFILED = 10.0  # and one with profile counters, which are written in the end
-_SEVERAL = 1.2  # processors that are busy, on average
+_SHORT_RUN = 0.1  # seconds: such a run is mostly its own start
+_MIN_LIMIT = 1.0  # seconds that a run may take, whatever the default takes: a machine may be busy for so long
+_MIN_PROFILE_LIMIT = 10.0  # and one with profile counters, which are written in the end
+_BUSY_PROCESSORS = 1.2  # processors that are busy, on average
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Outcomes(Journal):
             setting = Tried(**values["ended"])
             self.ended[(file, line), setting.directive] = setting
             return
-        tried = [Tried(**setting | {"gain": setting["gain"] and Gain(*setting["gain"])}) for setting in values["tried"]]
-        outcome = Outcome(**values | {"tried": tried, "again": values["again"] and Gain(*values["again"])})
+        tries = [Tried(**setting | {"gain": setting["gain"] and Gain(*setting["gain"])}) for setting in values["tried"]]
+        outcome = Outcome(**values | {"tried": tries, "again": values["again"] and Gain(*values["again"])})
         self.done[outcome.file, outcome.line] = outcome
 
 
@@ -109,7 +109,7 @@ class Tuning(Run):
         self.baseline = self.best = Variant({}, self.work)
         self.out_of_time = False  # whether the time was up before all was tried
         self.unfinished: list[Outcome] = []  # the place at which it was
-        self._default: dict[str, float] = {}  # wall-clock seconds that a command takes in the build as it was
+        self._default_seconds: dict[str, float] = {}  # wall-clock seconds that a command takes in the build as it was
         self._step = "the first build"
 
     def find(self) -> int:
@@ -129,42 +129,38 @@ class Tuning(Run):
         self.user.forget()  # what an earlier run left is to be compiled again
         self.baseline = self.best = self.user.build()
         if not self.user.compile_commands():
-            raise TaskError(
-                "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
-                "remove that first, as with: make clean"
-            )
+            problem = "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH"
+            raise TaskError(f"{problem}. If all was built before, remove that first, as with: make clean")
         self._step = "the first run"
-        first = self._timed(self.order.run)
+        first = self._time(self.order.run)
         if first.code:
             raise TaskError(f"--run ends with {first.code}, and nothing can be compared. Mend the command")
-        self.expected, self.seconds = self._said(first), first.cpu
+        self.expected, self.seconds = self._behaviour(first), first.cpu
         self._step = "the second run"
-        again = self._timed(self.order.run)
-        self._default[self.order.run] = min(first.wall, again.wall)
-        if self._said(again) != self.expected:
-            raise TaskError(
-                "the output differs from run to run, so a wrong build could not be recognised. With --check, name a "
-                "command whose output stays the same"
-            )
+        second = self._time(self.order.run)
+        self._default_seconds[self.order.run] = min(first.wall, second.wall)
+        if self._behaviour(second) != self.expected:
+            problem = "the output differs from run to run, so a wrong build could not be recognised"
+            raise TaskError(f"{problem}. With --check, name a command whose output stays the same")
         # Of one thread, the processor's time is the same beside other work; of several, it counts waiting too.
-        self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
-        if first.cpu < _SHORT:
+        self.clock = self.case.clock or ("wall" if first.cpu > _BUSY_PROCESSORS * first.wall else "cpu")
+        if first.cpu < _SHORT_RUN:
             self.say(f"warning: a run takes {first.cpu:.3f} s, mostly for its start-up. Give the program more work")
-        selected, top = {path.resolve() for path in self.order.files}, self.place.resolve()
+        selected_files, top = {path.resolve() for path in self.order.files}, self.place.resolve()
 
-        def ours(place: Place) -> bool:
+        def is_selected(place: Place) -> bool:
             file = place.file.resolve()
-            return file.is_relative_to(top) and (not selected or file in selected)
+            return file.is_relative_to(top) and (not selected_files or file in selected_files)
 
         commands = self.work / COMMANDS
         commands.write_text(
             json.dumps(self.user.compile_commands(), indent=1), encoding="utf-8", errors="surrogateescape"
         )
-        flags = self._profiled(max(first.cpu, first.wall))
+        flags = self._profile(max(first.cpu, first.wall))
         self._step = "the search for hot places"
-        places = [*filter(ours, self.case.places(commands, flags, self.unread_sources.append))]
+        places = [*filter(is_selected, self.case.places(commands, flags, self.unread_sources.append))]
         self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
-        self.kept_settings = {key: done.kept for key, done in self.journal.done.items() if done.kept}
+        self.kept_settings = {key: outcome.kept for key, outcome in self.journal.done.items() if outcome.kept}
         self._propose(places)
         return len(self.left)
 
@@ -180,7 +176,7 @@ class Tuning(Run):
 
     def measure(self, advance: Callable[..., None]) -> None:
         try:
-            with suppress(TimeUpError), within(self._but_for_a_comparison()):
+            with suppress(TimeUpError), within(self._seconds_to_tune()):
                 self._try_places(advance)
             self.out_of_time = bool(self.left)
             self._compare_all()
@@ -189,14 +185,14 @@ class Tuning(Run):
         except OverLimitError as error:
             raise TaskError(f"the build that was the best one till now was {error}. Give a --run that ends") from None
 
-    def _but_for_a_comparison(self) -> float:
+    def _seconds_to_tune(self) -> float:
         """Seconds left, less those of the shortest final comparison, which takes a quarter at most."""
         remaining = seconds_left()
-        return remaining - min(3 * LEAST_ROUNDS * self._default[self.order.run], remaining / 4)
+        return remaining - min(3 * LEAST_ROUNDS * self._default_seconds[self.order.run], remaining / 4)
 
     def _try_places(self, advance: Callable[..., None]) -> None:
         if self.kept_settings:
-            self.best = self._built(self.kept_settings)
+            self.best = self._build(self.kept_settings)
         for place in self.in_time(self.left):
             outcome = self._tune(place)
             self.journal.write(asdict(outcome))
@@ -207,7 +203,7 @@ class Tuning(Run):
 
     def _compare_all(self) -> None:
         if self.kept_settings:
-            turns = self._in_turns([self.baseline, self.best], (0,))
+            turns = self._run_turns([self.baseline, self.best], (0,))
             if not turns.dropped:
                 self.total_gain = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
             if not turns.faster(1):
@@ -226,99 +222,99 @@ class Tuning(Run):
             if text == path.read_bytes():
                 continue
             name = path.resolve().relative_to(self.place.resolve()).as_posix()
-            before, after = (data.decode("latin-1").splitlines(keepends=True) for data in (path.read_bytes(), text))
-            for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
+            old, new = (data.decode("latin-1").splitlines(keepends=True) for data in (path.read_bytes(), text))
+            for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
                 parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
         return "".join(parts)
 
     # -- steps -----------------------------------------------------------------------------------------
-    def _profiled(self, seconds: float) -> list[str]:
+    def _profile(self, seconds: float) -> list[str]:
         """Profile one run, which takes ``seconds`` without counters; return the flags that use the profile."""
         self._step = "the build with profile counters"
         texts = {path: self.case.profiled_text(text_of(path)).encode("latin-1") for path in self.user.sources}
         variant = self.user.build(flags=self.case.profile, sources=texts)
-        raw, profile, other = self.work / "raw", self.work / "profile.profdata", self.work / "profiled"
-        for folder in (raw, other):
+        raw, profile, overlays = self.work / "raw", self.work / "profile.profdata", self.work / "profiled"
+        for folder in (raw, overlays):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-        before = f"{self.case.profile_run}export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n"
+        prelude = f"{self.case.profile_run}export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n"
         self._step = "the run with profile counters"
-        done = run_shell(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
+        result = run_shell(prelude + self.order.run, self.place, variant_limit(seconds, _MIN_PROFILE_LIMIT))
         self.user.restore(self.baseline)
         shutil.rmtree(variant.folder)
         files = sorted(raw.iterdir())
-        if done.code or not files:
-            why = f"ends with {done.code}" if done.code else "wrote no profile; it has to end by itself"
-            raise TaskError(f"--run {why}. Give a command that runs what --build builds")
+        if result.code or not files:
+            reason = f"ends with {result.code}" if result.code else "wrote no profile; it has to end by itself"
+            raise TaskError(f"--run {reason}. Give a command that runs what --build builds")
         merge_profiles(files, profile, self.user.compiler)
         shutil.rmtree(raw)
-        changed = {path: text for path, text in texts.items() if text != path.read_bytes()}
-        return [*(flag.format(profile) for flag in self.case.profile_use), "-w", *overlay_flags(other, changed)]
+        edits = {path: text for path, text in texts.items() if text != path.read_bytes()}
+        return [*(flag.format(profile) for flag in self.case.profile_use), "-w", *overlay_flags(overlays, edits)]
 
     def _tune(self, place: Place) -> Outcome:
         """Try the proposals for a place, with the settings that are kept so far."""
-        tried: list[Tried] = []
+        trials: list[Tried] = []
         try:
-            return self._timed_settings(place, tried)
+            return self._time_settings(place, trials)
         except TimeUpError:
-            late = "the time was up"
-            settings = [*tried, *map(Tried, self.directives[place][len(tried) :])]
-            settings = [item if item.gain or item.problem else replace(item, problem=late) for item in settings]
-            self.unfinished.append(replace(_outcome(place), tried=settings, alone=late))
+            reason = "the time was up"
+            settings = [*trials, *map(Tried, self.directives[place][len(trials) :])]
+            settings = [item if item.gain or item.problem else replace(item, problem=reason) for item in settings]
+            self.unfinished.append(replace(_outcome(place), tried=settings, alone=reason))
             raise
 
-    def _timed_settings(self, place: Place, tried: list[Tried]) -> Outcome:
-        """Time the settings of a place in turns; ``tried`` receives each setting when it has been built."""
-        built: dict[int, Variant] = {}  # by their places in what was tried
+    def _time_settings(self, place: Place, trials: list[Tried]) -> Outcome:
+        """Time the settings of a place in turns; ``trials`` receives each setting when it has been built."""
+        variants: dict[int, Variant] = {}  # by their places in what was tried
         for number, directive in enumerate(self.directives[place]):
-            if before := self.journal.ended.get((place.key, directive)):
-                tried.append(before)
+            if ended := self.journal.ended.get((place.key, directive)):
+                trials.append(ended)
                 continue
             default = f"the default's build takes {self.user.seconds:.3g} s"
             try:
-                variant = self._built({**self.kept_settings, place.key: directive})
-                default = self._default_takes(self.order.check or self.order.run)
-                setting = Tried(directive, problem=self._problem(variant, built.values()))
+                variant = self._build({**self.kept_settings, place.key: directive})
+                default = self._default_words(self.order.check or self.order.run)
+                setting = Tried(directive, problem=self._problem(variant, variants.values()))
             except CompileError as error:
                 setting = Tried(directive, problem=one_line(str(error)))
             except OverLimitError as error:
-                setting = self._dropped(place, directive, error, default)
-            tried.append(setting)
+                setting = self._drop(place, directive, error, default)
+            trials.append(setting)
             if not setting.problem:
-                built[number] = variant
-        outcome = replace(_outcome(place), tried=tried)
-        if not built:
+                variants[number] = variant
+        outcome = replace(_outcome(place), tried=trials)
+        if not variants:
             return outcome
         seed = zlib.crc32(repr(place.key).encode())
-        with within(self._but_for_a_comparison()):
-            turns = self._in_turns([self.best, *built.values()], (seed, 0))
-        gains, runs_for = {}, self._default_takes(self.order.run)
-        for turn, number in enumerate(built, 1):
+        with within(self._seconds_to_tune()):
+            turns = self._run_turns([self.best, *variants.values()], (seed, 0))
+        gains, default_words = {}, self._default_words(self.order.run)
+        for turn, number in enumerate(variants, 1):
             if problem := turns.dropped.get(turn):
-                tried[number] = self._dropped(place, tried[number].directive, problem, runs_for)
+                trials[number] = self._drop(place, trials[number].directive, problem, default_words)
             else:
                 gains[number] = turns.gain(turn)
-                tried[number] = replace(tried[number], gain=gains[number])
+                trials[number] = replace(trials[number], gain=gains[number])
         outcome = replace(outcome, noise=turns.noise)
         best = max(gains, key=lambda number: gains[number].factor, default=-1)
-        if gains and turns.faster([*built].index(best) + 1):
+        if gains and turns.faster([*variants].index(best) + 1):
             # The best of several looks better than it is, so it is timed again, alone.
-            turns = self._in_turns([self.best, built[best]], (seed, 1))
+            turns = self._run_turns([self.best, variants[best]], (seed, 1))
             if problem := turns.dropped.get(1):
-                tried[best] = self._dropped(place, tried[best].directive, problem, runs_for)
+                trials[best] = self._drop(place, trials[best].directive, problem, default_words)
             else:
                 outcome = replace(outcome, again=turns.gain(1))
             if turns.faster(1):
-                outcome = replace(outcome, kept=tried[best].directive)
-                self.best = built.pop(best)
-        for variant in built.values():
+                outcome = replace(outcome, kept=trials[best].directive)
+                self.best = variants.pop(best)
+        for variant in variants.values():
             shutil.rmtree(variant.folder)
         return outcome
 
-    def _default_takes(self, command: str) -> str:
-        return f"the default takes {self._default[command]:.3g} s"
+    def _default_words(self, command: str) -> str:
+        return f"the default takes {self._default_seconds[command]:.3g} s"
 
-    def _dropped(self, place: Place, directive: str, problem: Exception, default: str) -> Tried:
+    def _drop(self, place: Place, directive: str, problem: Exception, default: str) -> Tried:
         """A setting that cannot be a candidate; one that was ended is reported, recorded, and not tried again."""
         if not isinstance(problem, OverLimitError):
             return Tried(directive, problem=str(problem))
@@ -336,43 +332,43 @@ class Tuning(Run):
                 break
             seconds_left()
             try:
-                done = place.key in self.journal.done
-                self.directives[place] = [] if done else self.case.proposals(place, self.order.tries)
+                is_done = place.key in self.journal.done
+                self.directives[place] = [] if is_done else self.case.proposals(place, self.order.tries)
             except MirencError as error:
                 self.alone.append(replace(_outcome(place), alone=one_line(str(error))))
 
-    def _problem(self, variant: Variant, others: Iterable[Variant]) -> str:
+    def _problem(self, variant: Variant, variants: Iterable[Variant]) -> str:
         """Why a variant need not be timed, or ""."""
         if variant.same_as(self.best):
             return "the same code as without it"
-        if any(map(variant.same_as, others)):
+        if any(map(variant.same_as, variants)):
             return "the same code as with another"
         self.user.restore(variant)
-        return "" if self._said() == self.expected else "its output or exit code differs from the original build's"
+        return "" if self._behaviour() == self.expected else "its output or exit code differs from the original build's"
 
-    def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
-        def once(number: int) -> Ended:
+    def _run_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
+        def run_once(number: int) -> Ended:
             self.user.restore(variants[number])
-            done = self._timed(self.order.run)
-            if number and (done.code or not (self.order.check or done.output == self.expected[1])):
+            result = self._time(self.order.run)
+            if number and (result.code or not (self.order.check or result.output == self.expected[1])):
                 raise WrongRunError("its output or exit code differs from the original build's")
-            return done
+            return result
 
-        return Turns.run(len(variants), once, self.order.rounds, (self.plan.seed, *seed), self.clock)
+        return Turns.run(len(variants), run_once, self.order.rounds, (self.plan.seed, *seed), self.clock)
 
-    def _said(self, run: Ended | None = None) -> tuple[int, str]:
+    def _behaviour(self, run: Ended | None = None) -> tuple[int, str]:
         """Exit code and output of the current build; ``run`` is a run of it that was timed already."""
         if run is None or self.order.check:
-            run = self._timed(self.order.check or self.order.run)
+            run = self._time(self.order.check or self.order.run)
         return run.code, run.output
 
-    def _timed(self, command: str) -> Ended:
+    def _time(self, command: str) -> Ended:
         """Run a command in the current build, for at most ten times as long as in the original build."""
-        done = run_shell(command, self.place, variant_limit(self._default.get(command, math.inf), _LEAST))
-        self._default.setdefault(command, done.wall)
-        return done
+        result = run_shell(command, self.place, variant_limit(self._default_seconds.get(command, math.inf), _MIN_LIMIT))
+        self._default_seconds.setdefault(command, result.wall)
+        return result
 
-    def _built(self, settings: Mapping[Key, str]) -> Variant:
+    def _build(self, settings: Mapping[Key, str]) -> Variant:
         """Build the program with some settings."""
         self.user.restore(self.baseline)
         compiler = self.case.write_compiler(settings, self.work / "compiler")

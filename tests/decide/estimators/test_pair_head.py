@@ -190,20 +190,23 @@ class Remembering(LinearRegression):
 
 
 def test_gains_over_the_default_are_learned_where_these_are_what_columns_tell() -> None:
-    """Of a sample without cheap settings, too: its mean says nothing about them."""
+    """Of a sample without cheap settings, too: its mean says nothing about them. A loss is cut at log cost 0.5."""
     features, settings = np.zeros((2, 1)), Settings(np.arange(3.0)[:, None], np.array([[0, 1, 2], [0, 1, -1]]))
-    costs = np.array([[2.0, 1.0, 4.0], [8.0, 8.0, np.nan]])
-    head = PairHead(Remembering(), 1, from_default=True).fit(features, costs, settings)
-    assert head.regressor_.learned_ == pytest.approx(np.log([1, 0.5, 2, 1, 1]))
+    costs = np.array([[2.0, 1.0, 4.0], [8.0, 8.8, np.nan]])
+    head = PairHead(Remembering(), 1, default=0).fit(features, costs, settings)
+    assert head.regressor_.learned_ == pytest.approx([0, np.log(0.5), 0.5, 0, np.log(1.1)])
 
 
 def test_a_head_that_was_saved_before_a_parameter_came_is_read(tmp_path: Path) -> None:
+    """The trees have the default of those that they lack, and what pairs no longer have is ignored."""
     features, costs, _ = valley()
     head = clone(BOOSTED).fit(features, costs, shared(120))
     path = save_head(head, tmp_path) / "head.json"
     text = path.read_text(encoding="utf-8")
-    assert text.count('"from_default": false') == 1
-    path.write_text(text.replace('"from_default": false,', ""), encoding="utf-8")
+    for new, old in (('"bags": 1,', ""), ('"share": 1.0,', ""), ('"default": null,', '"default": 0, "risk": 0.5,')):
+        assert new in text
+        text = text.replace(new, old)
+    path.write_text(text, encoding="utf-8")
     again, _ = load_head(tmp_path)
-    assert not again.from_default
+    assert (again.regressor.bags, again.regressor.share, again.default) == (1, 1.0, 0)
     assert np.array_equal(again.predict(features, shared(120)), head.predict(features, shared(120)))

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
+import mirenc.decide
 from mirenc.base.errors import HeadError, ModelError
 from mirenc.decide.estimators import head_state as state
 from mirenc.decide.estimators.head_state import kind_of_head, pack, register, unpack
@@ -171,15 +172,15 @@ def test_numpy_scalars_are_stored_as_numbers(tmp_path: Path) -> None:
     assert (head.offset, extra) == (3, {"score": 0.5})
 
 
-def test_loading_finds_mirencs_own_heads_by_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["LogisticHead", "MLPHead"])
+def test_loading_finds_mirencs_own_heads_by_itself(kind: str, tmp_path: Path) -> None:
     """A process that imported no head but loads one."""
-    from mirenc.decide.estimators.mlp import MLPHead
-
-    save_head(MLPHead(hidden=(2,), epochs=1).fit([[0.0], [1.0]], ["a", "b"]), tmp_path)
+    head = getattr(mirenc.decide, kind)()
+    save_head(head.fit([[0.0], [1.0]], ["a", "b"]), tmp_path)
     program = "from mirenc.decide.estimators.saved_heads import load_head\n"
     program += f"print(type(load_head({str(tmp_path)!r})[0]).__name__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "MLPHead\n"
+    assert done.stdout == f"{kind}\n"
 
 
 # -- names ---------------------------------------------------------------------------------------------

@@ -193,6 +193,17 @@ def test_predictions_are_those_of_scikit_learn(trees: int, leaves: int, rate: fl
     np.testing.assert_allclose(head.predict(rows), other.predict(rows), rtol=0, atol=1e-9)
 
 
+def test_bags_are_the_mean_of_trees_of_halves_of_the_rows() -> None:
+    features, target = boosted_table()
+    head = BoostedRegressor(trees=5, bags=2, share=0.5, random_state=4).fit(features, target)
+    each = []
+    for seed in (4, 5):
+        rows = np.random.default_rng(seed).permutation(600)[:300]
+        other = HistGradientBoostingRegressor(max_iter=5, max_features=0.5, random_state=seed, early_stopping=False)
+        each.append(other.fit(features[rows], target[rows]).predict(features))
+    np.testing.assert_allclose(head.predict(features), np.mean(each, axis=0), rtol=0, atol=1e-9)
+
+
 def test_a_target_that_does_not_vary_is_said() -> None:
     features, _ = boosted_table(50)
     np.testing.assert_allclose(BoostedRegressor(trees=3).fit(features, np.full(50, 2.5)).predict(-features), 2.5)

@@ -16,7 +16,7 @@ from mirenc.llvm import parse_ir
 from mirenc.llvm.child.llvmlite_pass_service import PASSES
 from mirenc.llvm.passes.extract import extract_functions, without_size_attributes
 from mirenc.llvm.passes.find_llvm import EmbeddedEngine, SharedEngine
-from mirenc.llvm.passes.object_file import elf_sections
+from mirenc.llvm.passes.object_file import elf_functions, elf_sections
 from mirenc.llvm.passes.size_after_passes import Engine, Failed, Optimised
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -24,6 +24,30 @@ UNOPTIMISED = FIXTURES / "ir" / "clang-19" / "O0"
 SORTING = (UNOPTIMISED / "sorting.ll").read_bytes()
 # clang's -O0 forbids optimising; -Oz's attributes in its place.
 FOR_SIZE = SORTING.replace(b" optnone", b"").replace(b" noinline", b" minsize optsize")
+COROUTINE = b"""target triple = "x86_64-pc-linux-gnu"
+define ptr @twice() presplitcoroutine {
+  %id = call token @llvm.coro.id(i32 0, ptr null, ptr null, ptr null)
+  %size = call i32 @llvm.coro.size.i32()
+  %memory = call ptr @malloc(i32 %size)
+  %frame = call ptr @llvm.coro.begin(token %id, ptr %memory)
+  %way = call i8 @llvm.coro.suspend(token none, i1 false)
+  switch i8 %way, label %leave [
+    i8 0, label %resumed
+    i8 1, label %leave
+  ]
+resumed:
+  call void @said()
+  br label %leave
+leave:
+  ret ptr %frame
+}
+declare token @llvm.coro.id(i32, ptr, ptr, ptr)
+declare i32 @llvm.coro.size.i32()
+declare ptr @llvm.coro.begin(token, ptr)
+declare i8 @llvm.coro.suspend(token, i1)
+declare ptr @malloc(i32)
+declare void @said()
+"""
 NEEDS_SHARED = pytest.mark.needs("libLLVM")
 
 
@@ -64,6 +88,15 @@ def test_a_module_is_printed(engine: Engine) -> None:
     assert "alloca" in engine.text(engine.run(SUM, "").ir)
     assert "alloca" not in text
     assert engine.run(text.encode(), "") == engine.run(SUM, "function(sroa)")
+
+
+def test_a_coroutine_that_no_pass_has_split_has_machine_code(engine: Engine) -> None:
+    functions = {one.name: one.size for one in elf_functions(engine.compile(COROUTINE, ""))}
+    assert functions.keys() - {"twice.cleanup"} == {"twice", "twice.destroy", "twice.resume"}
+    # The IR stays as it is.
+    assert engine.run(COROUTINE, "").instructions == 9
+    assert "@llvm.coro.suspend" in engine.text(COROUTINE)
+    assert engine.run(COROUTINE, "").text_bytes >= sum(functions.values())
 
 
 def test_lists_do_not_see_each_other(engine: Engine) -> None:

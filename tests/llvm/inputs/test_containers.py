@@ -5,13 +5,14 @@ import io
 import os
 import random
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from written_containers import bsd, coff, elf, gnu, mach_o, universal, wasm
 
-from mirenc.base.errors import IRFileError, LeftOutWarning
+from mirenc.base.errors import IRFileError, IRParseError, LeftOutWarning
 from mirenc.llvm import parse_ir, read_ir
 from mirenc.llvm.inputs import containers, projects
 from mirenc.llvm.inputs.containers import Part, find_parts, kind_of_container
@@ -88,6 +89,36 @@ def test_what_is_for_the_linker_goes_before_what_was_embedded(tmp_path: Path) ->
     (path := tmp_path / "x.o").write_bytes(elf((".llvmbc", SECOND), (".llvm.lto", FIRST)))
     modules = [load_input(one, ReadOptions()).data for one in expand_inputs([path])]
     assert modules == [FIRST, SECOND]
+
+
+def in_two_modules(*, names_apart: bool) -> bytes:
+    """Bitcode with a second module, of which the names are behind both, or behind each as ``llvm-cat`` writes them."""
+    blocks, at = {}, 4
+    while at < len(FIRST):
+        number, words = struct.unpack_from("<II", FIRST, at)
+        blocks[number >> 2 & 255] = FIRST[at : at + 8 + 4 * words]
+        at += 8 + 4 * words
+    module, names = blocks[13] + blocks[8], blocks[23]
+    return FIRST[:4] + module + (names if names_apart else b"") + module + names
+
+
+def test_of_a_split_unit_the_module_with_the_functions_is_read(tmp_path: Path) -> None:
+    split = in_two_modules(names_apart=False)
+    (path := tmp_path / "x.o").write_bytes(split)
+    (archive := tmp_path / "x.a").write_bytes(gnu(("x.o", split)))
+    assert [read_ir(one).text for one in (path, f"{archive}(x.o)")] == [EXPECTED] * 2
+    assert parse_ir(split).text == parse_ir(elf((".llvm.lto", split))).text == EXPECTED
+    # Modules that have nothing to do with each other are not left out unsaid.
+    with pytest.raises(IRParseError, match="LLVM cannot read it"):
+        parse_ir(in_two_modules(names_apart=True))
+
+
+@pytest.mark.needs("clang-19")
+def test_a_split_unit_of_clang_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.cpp").write_text("struct A { virtual int f(); };\nint A::f() { return 1; }\n")
+    words = ["clang-19", "-O2", "-flto=thin", "-fsplit-lto-unit", "-fvisibility=hidden", "-fwhole-program-vtables"]
+    subprocess.run([*words, "-c", "x.cpp"], cwd=tmp_path, check=True)
+    assert [one.display_name for one in read_ir(tmp_path / "x.o").defined_functions] == ["A::f"]
 
 
 def test_a_module_is_read_from_bytes_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

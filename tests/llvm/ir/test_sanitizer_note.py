@@ -1,4 +1,4 @@
-"""IR with the checks of a sanitizer is read as it is, and one line of a run says so."""
+"""IR with the checks of a sanitizer or the counters of a profile is read as it is, and one line of a run says so."""
 
 import subprocess
 import sys
@@ -43,6 +43,15 @@ def test_a_sanitizer_is_named_once(
     (record,) = caplog.records
     assert record.getMessage().startswith(f"mirenc: warning: a.ll: has checks of a sanitizer ({callee}), ")
     assert "Compile with -fno-sanitize=all" in record.getMessage()
+
+
+@pytest.mark.parametrize("counters", ["__profc_f", "__llvm_gcov_ctr", "__llvm_gcov_ctr.1"])
+def test_counters_of_a_profile_are_named(counters: str, caplog: pytest.LogCaptureFixture) -> None:
+    counted = f"  store i64 1, ptr @{counters}\n"
+    parse_ir(f"@{counters} = private global i64 0\ndefine void @f() {{\n{counted}  ret void\n}}\n", name="a.ll")
+    (record,) = caplog.records
+    assert f"a.ll: has counters of a profile or of coverage ({counters}), " in record.getMessage()
+    assert "Compile with -fno-profile-generate" in record.getMessage()
 
 
 def test_a_name_like_a_sanitizers_is_no_check(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,18 +7,19 @@ import pytest
 from mirenc.llvm.passes.object_file import Section, Symbol, elf_functions, elf_sections, is_elf, named_section, sums
 
 ALLOCATED, WRITTEN, EXECUTED = 2, 1, 4
-NAMES = b"\0.text\0.rodata\0.eh_frame\0.data\0.bss\0.comment\0.symtab\0twice\0again\0table\0"
+NAMES = b"\0.text\0.init.text\0.rodata\0.eh_frame\0.data\0.bss\0.comment\0.symtab\0twice\0again\0table\0"
 NONE, FUNCTION, OBJECT = 0, 2, 1
 
 
 def hand_made(*, wide: bool = True, order: str = "<", many: bool = False) -> bytes:
-    """An object of seven sections; its symbols are a function, an alias, a constant, and a function that it calls."""
+    """An object of eight sections; its symbols are a function, an alias, a constant, and a function that it calls."""
 
     def name(word: str) -> int:
         return NAMES.index(b"\0" + word.encode() + b"\0") + 1
 
     contents = [
         (".text", 1, ALLOCATED | EXECUTED, bytes(50)),
+        (".init.text", 1, ALLOCATED | EXECUTED, bytes(5)),
         (".rodata", 1, ALLOCATED, bytes(20)),
         (".eh_frame", 1, ALLOCATED, bytes(48)),
         (".data", 1, ALLOCATED | WRITTEN, bytes(8)),
@@ -26,7 +27,7 @@ def hand_made(*, wide: bool = True, order: str = "<", many: bool = False) -> byt
         (".comment", 1, 0, bytes(30)),
     ]
     symbols = [("", NONE, 0, 0, 0), ("twice", FUNCTION, 1, 10, 40), ("again", FUNCTION, 1, 10, 40)]
-    symbols += [("table", OBJECT, 2, 0, 20), ("comment", FUNCTION, 0, 0, 0)]
+    symbols += [("table", OBJECT, 3, 0, 20), ("comment", FUNCTION, 0, 0, 0)]
     packed = b""
     for word, kind, section, value, size in symbols:
         at = NAMES.index(word.encode())
@@ -55,15 +56,16 @@ def test_section_flags_say_what_is_loaded(wide: bool, order: str, many: bool) ->
     object_bytes = hand_made(wide=wide, order=order, many=many)
     assert is_elf(object_bytes)
     sections = elf_sections(object_bytes)
-    assert sections[1:7] == [
-        Section(b".text", 50, True),
+    assert sections[1:8] == [
+        Section(b".text", 50, True, code=True),
+        Section(b".init.text", 5, True, code=True),  # as the kernel's __init
         Section(b".rodata", 20, True),
         Section(b".eh_frame", 48, True),
         Section(b".data", 8, True),
         Section(b".bss", 4096, False),
         Section(b".comment", 30, False),
     ]
-    assert sums(sections) == {"text_bytes": 50, "data_bytes": 20, "loaded_bytes": 50 + 20 + 48 + 8}
+    assert sums(sections) == {"text_bytes": 50 + 5, "data_bytes": 20, "loaded_bytes": 50 + 5 + 20 + 48 + 8}
 
 
 @pytest.mark.parametrize("wide", [True, False])

@@ -10,7 +10,7 @@ from mirenc.llvm import IRModule, ReadOptions, parse_ir
 from mirenc.llvm.child.parsing_worker import ParsingWorker
 from mirenc.llvm.ir.lines import without_hints
 from mirenc.llvm.ir.read import in_form
-from mirenc.llvm.passes.optimise import FORMS, only, without_optnone
+from mirenc.llvm.passes.optimise import FORMS, keep_bodies, without_optnone
 
 
 def read(text: str, form: str) -> IRModule:
@@ -104,13 +104,13 @@ def test_for_size_means_the_attributes_that_clang_gives() -> None:
     assert words == {"O2": set(), "Os": {"optsize"}, "Oz": {"minsize", "optsize"}}
 
 
-def test_only_turns_other_bodies_into_declarations() -> None:
+def test_keep_bodies_turns_other_bodies_into_declarations() -> None:
     text = parse_ir(
         "define internal fastcc i32 @f(i32 %x) #0 {\n  ret i32 %x\n}\n"
         "define hidden fastcc i32 @g(ptr nonnull %x) #0 personality ptr @f {\n  ret i32 1\n}\n"
         "attributes #0 = { nounwind }\n"
     ).text
-    lines = only(text, {"f"}).splitlines()
+    lines = keep_bodies(text, {"f"}).splitlines()
     assert "define fastcc i32 @f(i32 %x) #0 {" in lines
     assert "declare hidden fastcc i32 @g(ptr nonnull %x) #0" in lines
 

@@ -25,7 +25,7 @@ MIN_BLOCKS, MIN_INSTRUCTIONS = 3, 12
 """A function with less of both has nothing to decide."""
 MAX_INSTRUCTIONS = 4_000
 """Above this, one piece would take the time of dozens: labelling costs 5 ms an instruction."""
-_MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
+_MAX_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
 # Where the source lies on this machine, which is no part of the program.
 _PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)?")
 
@@ -53,20 +53,20 @@ class Scan:
 
 def is_worth_it(candidate: Candidate) -> bool:
     """Whether the piece is large enough to decide about, and small enough to be labelled in reasonable time."""
-    enough = candidate.blocks >= MIN_BLOCKS or candidate.instructions >= MIN_INSTRUCTIONS
-    return enough and candidate.instructions <= MAX_INSTRUCTIONS
+    is_large = candidate.blocks >= MIN_BLOCKS or candidate.instructions >= MIN_INSTRUCTIONS
+    return is_large and candidate.instructions <= MAX_INSTRUCTIONS
 
 
 def scan_all(files: Sequence[IRFile], work: Path, *, jobs: int = 1) -> list[Scan]:
     """Scan every new or changed file with ``jobs`` processes; ``work`` keeps the scans of earlier runs."""
     cache = Cache("scans", folder=work)
     keys = [cache_key("scan", file.stamp) for file in files]
-    known = cache.get(keys)
-    new = {key: file.path for key, file in zip(keys, files, strict=True) if key not in known}
-    for key, scan in zip(new, _scans([*new.values()], jobs), strict=True):
-        known[key] = json.dumps(asdict(scan)).encode()
-        cache.put({key: known[key]})
-    scans = (json.loads(known[key]) for key in keys)
+    scans_by_key = cache.get(keys)
+    new_paths = {key: file.path for key, file in zip(keys, files, strict=True) if key not in scans_by_key}
+    for key, scan in zip(new_paths, _scans([*new_paths.values()], jobs), strict=True):
+        scans_by_key[key] = json.dumps(asdict(scan)).encode()
+        cache.put({key: scans_by_key[key]})
+    scans = (json.loads(scans_by_key[key]) for key in keys)
     return [Scan(tuple(Candidate(**fields) for fields in scan["candidates"]), scan["problem"]) for scan in scans]
 
 
@@ -91,11 +91,11 @@ def _scan(path: Path) -> Scan:
     statements = statements_of(module)
     start = statements.first_instruction
     candidates = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
-    for head in module.headers:
-        if not head.is_declaration:
-            code = statements.digest(start + head.first, start + head.last).hex()
+    for entry in module.headers:
+        if not entry.is_declaration:
+            code = statements.digest(start + entry.first, start + entry.last).hex()
             candidates.append(
-                Candidate(head.name.strip('"'), code, head.last_block - head.first_block, head.last - head.first)
+                Candidate(entry.name.strip('"'), code, entry.last_block - entry.first_block, entry.last - entry.first)
             )
     return Scan(tuple(candidates))
 
@@ -137,39 +137,39 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
         for candidate in scan.candidates
         if is_worth_it(candidate)
     ]
-    tested = {candidate.digest for piece, candidate, _ in candidates if piece.symbol and piece.source.held_out}
-    first: dict[tuple[str, str], Chosen] = {}
+    test_digests = {candidate.digest for piece, candidate, _ in candidates if piece.symbol and piece.source.held_out}
+    unique: dict[tuple[str, str], Chosen] = {}
     for piece, candidate, scan in candidates:
-        if piece.symbol or piece.source.held_out or _is_new(scan, tested):
-            before = first.setdefault((piece.level, candidate.digest), piece)
-            if piece.source.held_out and not before.source.held_out:
-                first[piece.level, candidate.digest] = piece
-    by_level = {level: [piece for piece in first.values() if piece.level == level] for level in ("function", "module")}
+        if piece.symbol or piece.source.held_out or _is_new(scan, test_digests):
+            earlier = unique.setdefault((piece.level, candidate.digest), piece)
+            if piece.source.held_out and not earlier.source.held_out:
+                unique[piece.level, candidate.digest] = piece
+    by_level = {level: [piece for piece in unique.values() if piece.level == level] for level in ("function", "module")}
     selected = _spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules]
     # Both, so that any beginning has the same share of each.
-    placed = [((index + 0.5) / len(row), piece) for row in selected for index, piece in enumerate(row)]
-    pieces = tuple(piece for _, piece in sorted(placed, key=lambda place: place[0]))
-    return Choice(pieces, {level: len(items) for level, items in by_level.items()}, len(candidates) - len(first))
+    ordered = [((index + 0.5) / len(row), piece) for row in selected for index, piece in enumerate(row)]
+    pieces = tuple(piece for _, piece in sorted(ordered, key=lambda place: place[0]))
+    return Choice(pieces, {level: len(items) for level, items in by_level.items()}, len(candidates) - len(unique))
 
 
-def _is_new(scan: Scan, tested: set[str]) -> bool:
+def _is_new(scan: Scan, test_digests: set[str]) -> bool:
     """Whether at most a tenth of a module's instructions are functions of held-out projects."""
     instructions = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
     copied = sum(
-        candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in tested
+        candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in test_digests
     )
-    return copied <= _MOST_COPIED * instructions
+    return copied <= _MAX_COPIED * instructions
 
 
-def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen]:
-    """All pieces, from projects in turn and from the files of a project in turn; ``above``: names that all share."""
-    if len(above) == 3:
+def _spread(pieces: Sequence[Chosen], seed: int, *prefix: str) -> Sequence[Chosen]:
+    """All pieces, from projects in turn and from the files of a project in turn; ``prefix``: names that all share."""
+    if len(prefix) == 3:
         return pieces
     rows: dict[str, list[Chosen]] = {}
     for piece in pieces:
-        rows.setdefault((piece.source.project, piece.source.file, piece.symbol)[len(above)], []).append(piece)
-    shuffled = sorted(rows, key=lambda name: (digest(f"{seed}/{'/'.join(above)}/{name}"), name))
-    turns = itertools.zip_longest(*(_spread(rows[name], seed, *above, name) for name in shuffled))
+        rows.setdefault((piece.source.project, piece.source.file, piece.symbol)[len(prefix)], []).append(piece)
+    shuffled = sorted(rows, key=lambda name: (digest(f"{seed}/{'/'.join(prefix)}/{name}"), name))
+    turns = itertools.zip_longest(*(_spread(rows[name], seed, *prefix, name) for name in shuffled))
     return [piece for turn in turns for piece in turn if piece is not None]
 
 

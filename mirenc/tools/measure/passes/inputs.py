@@ -57,9 +57,9 @@ def find_ir(
     for number, source in enumerate(sources):
         place = work / ("ir" if number == 0 else f"ir-{number + 1}")
         if source.is_file() and language_of(source) in _LANGUAGES:
-            files.append(_one_source(source, place, compiler(), cflags))
+            files.append(_compiled_source(source, place, compiler(), cflags))
         elif source.is_file() and source in find_inputs(source.parent):
-            files.append(_file(source, source.resolve().parent.name, source.name))
+            files.append(_ir_file(source, source.resolve().parent.name, source.name))
         else:
             kind, root = kind_of_source(source, report, with_reserved=True), source
             if kind != "ir":
@@ -68,35 +68,35 @@ def find_ir(
             if kind in ("sources", "commands"):
                 for problem in failures_of(root):
                     failed(problem)
-            files += _prepared(source, root, report)
+            files += _files_of_folder(source, root, report)
     projects = sorted({file.project for file in files})
     if unknown := set(held_out).difference(projects):
         raise ConfigError(f"no project {min(unknown)!r} to hold out; found: {', '.join(projects)}")
     files = [replace(file, held_out=file.held_out or file.project in held_out) for file in files]
     names = [(file.project, file.file) for file in files]
-    twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
-    if twice:
-        raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give only one of the two, or rename a folder")
-    return sorted(_apart(files, report), key=lambda file: (file.project, file.file))
+    duplicate = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
+    if duplicate:
+        raise IRFileError(f"two inputs are called {'/'.join(duplicate)}. Give only one of the two, or rename a folder")
+    return sorted(_drop_reserved(files, report), key=lambda file: (file.project, file.file))
 
 
-def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
+def _drop_reserved(files: Sequence[IRFile], report: Report) -> list[IRFile]:
     """Leave out copies of reserved (test) programs inside projects for training."""
-    trained = {file.project for file in files if not file.held_out}
-    usable = [file for file in files if not (file.held_out and file.project in trained)]
+    training_projects = {file.project for file in files if not file.held_out}
+    usable = [file for file in files if not (file.held_out and file.project in training_projects)]
     if len(usable) < len(files):
         report(f"{len(files) - len(usable)} files are left out: reserved programs inside of projects for training")
     return usable
 
 
-def _file(path: Path, project: str, file: str, version: str = "") -> IRFile:
+def _ir_file(path: Path, project: str, file: str, version: str = "") -> IRFile:
     reserved = is_reserved_package(project) or is_reserved(file)
     # Neither the path nor the time: the folder may be moved, copied, or typed in another way, and goes on.
     stamp = hashlib.sha256(json.dumps([project, file, path.name]).encode() + path.read_bytes()).hexdigest()[:16]
     return IRFile(path, project, file, reserved, stamp, version)
 
 
-def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str]) -> IRFile:
+def _compiled_source(source: Path, place: Path, compiler: str, cflags: Sequence[str]) -> IRFile:
     text = compile_source(source, language_of(source) or "", compiler=compiler, cflags=(*FLAGS, *cflags))
     place.mkdir(parents=True, exist_ok=True)
     path = place / f"{source.name}.ll"
@@ -104,22 +104,22 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
     if not path.exists() or path.read_bytes() != text:
         with delivered(path) as part:
             part.write_bytes(text)
-    return _file(path, source.resolve().parent.name, source.name)
+    return _ir_file(path, source.resolve().parent.name, source.name)
 
 
-def _prepared(source: Path, root: Path, report: Report) -> list[IRFile]:
+def _files_of_folder(source: Path, root: Path, report: Report) -> list[IRFile]:
     """The files of a folder of IR that was prepared from a source."""
-    origins, files, others = origins_of(root), [], 0
+    origins, files, skipped = origins_of(root), [], 0
     for path in find_inputs(root):
-        below = path.relative_to(root)
-        origin = origins.get(below.as_posix())
+        relative_path = path.relative_to(root)
+        origin = origins.get(relative_path.as_posix())
         if origin is None:
-            project = below.parts[0] if len(below.parts) > 1 else root.resolve().name
-            files.append(_file(path, project, "/".join(below.parts[1:]) or below.name))
+            project = relative_path.parts[0] if len(relative_path.parts) > 1 else root.resolve().name
+            files.append(_ir_file(path, project, "/".join(relative_path.parts[1:]) or relative_path.name))
         elif origin["language"].split("+openmp")[0] in _LANGUAGES:
-            files.append(_file(path, origin["project"], origin["file"], origin["version"]))
+            files.append(_ir_file(path, origin["project"], origin["file"], origin["version"]))
         else:
-            others += 1
-    if others:
-        report(f"{source}: {others} files are left out: only C and C++ become code of this machine")
+            skipped += 1
+    if skipped:
+        report(f"{source}: {skipped} files are left out: only C and C++ become code of this machine")
     return files

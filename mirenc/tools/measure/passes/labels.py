@@ -38,42 +38,42 @@ LEVELS: Mapping[str, Level] = {
 }
 """``Oz_plain`` is the weak baseline: ``opt -Oz`` on code whose functions do not say that they should be small."""
 
-_WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a piece
+_WATCHED_LEVELS = ("Oz", "O3")  # levels whose passes are asked whether they change a piece
 
 
 def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
     """Compile a piece at every level and with every list: fields of a `Record`. Raises IRParseError."""
-    marked, plain = text.encode(), without_size_attributes(text).encode()
-    (before,) = engine.run_all(marked, [""], codegen=0)
+    marked_ir, plain_ir = text.encode(), without_size_attributes(text).encode()
+    (unoptimised,) = engine.run_all(marked_ir, [""], codegen=0)
     results: dict[str, Optimised | Failed] = {}
-    listed: list[Optimised | Failed] = []
+    list_results: list[Optimised | Failed] = []
     # One call for all lists of one IR and code generation: equal results are made into code once.
     for is_plain, codegen in sorted({(level.plain, level.codegen) for level in LEVELS.values()}):
         names = [name for name, level in LEVELS.items() if (level.plain, level.codegen) == (is_plain, codegen)]
         pipelines = [LEVELS[name].pipeline for name in names]
         pipelines += [] if is_plain else [entry.pipeline for entry in lists]
-        optimised = engine.run_all(plain if is_plain else marked, pipelines, codegen=codegen)
+        optimised = engine.run_all(plain_ir if is_plain else marked_ir, pipelines, codegen=codegen)
         results.update(zip(names, optimised, strict=False))
-        listed += optimised[len(names) :]
+        list_results += optimised[len(names) :]
 
     def figures(result: Optimised | Failed) -> Figures:
         """Figures of a result; its size is relative to the module before any pass."""
         if isinstance(result, Failed):
             return 0, 0, result.status
-        return result.instructions, code_bytes(result, result if isinstance(before, Failed) else before), "ok"
+        return result.instructions, code_bytes(result, result if isinstance(unoptimised, Failed) else unoptimised), "ok"
 
     facts: dict[str, Any] = {
         "ir_hash": hash_of_ir(text),
-        "before": figures(before),
+        "before": figures(unoptimised),
         "levels": {name: figures(results[name]) for name in LEVELS},
-        "lists": tuple(map(figures, listed)),
+        "lists": tuple(map(figures, list_results)),
     }
     for name, (_, size, status) in (("code generation", facts["before"]), ("-Oz", facts["levels"]["Oz"])):
         if not size:
             return facts | {"dropped": f"{name}: {status if status != 'ok' else 'no machine code'}"}
     facts["fires"] = {}
-    for name in _WATCHED:
-        (passes,) = engine.fires(plain if LEVELS[name].plain else marked, [LEVELS[name].pipeline])
+    for name in _WATCHED_LEVELS:
+        (passes,) = engine.fires(plain_ir if LEVELS[name].plain else marked_ir, [LEVELS[name].pipeline])
         if not isinstance(passes, Failed):
             facts["fires"][name] = tuple(sorted(passes))
     return facts
@@ -103,16 +103,16 @@ class Records(Journal):
     """Finished pieces, by name and by the state of their files."""
 
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:
-        self.known: dict[tuple[str, str], Record] = {}
+        self.records: dict[tuple[str, str], Record] = {}
         super().__init__(path, setup)
 
     def take(self, values: dict[str, Any]) -> None:
         record = Record(**values)
-        self.known[record.name, record.stamp] = record
+        self.records[record.name, record.stamp] = record
 
     def add(self, record: Record) -> None:
         self.write(asdict(record))
-        self.known[record.name, record.stamp] = record
+        self.records[record.name, record.stamp] = record
 
 
 def compiled_table(
@@ -129,8 +129,8 @@ def compiled_table(
     cells = Counter(STATUSES[index] for index in sizes.status.ravel().tolist())
     winners = {}
     if usable:
-        better = np.nanmin(sizes.code_bytes, axis=1) < sizes.code_bytes[:, 0]
-        winners = {"better_than_oz": int(better.sum())}
+        is_better = np.nanmin(sizes.code_bytes, axis=1) < sizes.code_bytes[:, 0]
+        winners = {"better_than_oz": int(is_better.sum())}
     record = {
         **setup,
         "title": f"{setup['engine']}; clang {' '.join(setup['flags'])}",
@@ -159,10 +159,10 @@ def _fires(records: Sequence[Record]) -> dict[str, Fires]:
     """Passes that changed each piece, by level; a level that is not known of any piece is missing."""
     levels = {}
     for level in LEVELS:
-        fired = [record.fires.get(level) for record in records]
-        known = np.array([passes is not None for passes in fired], dtype=bool)
-        if known.any():
-            names = sorted({name for passes in fired for name in passes or ()})
-            changed = np.array([[name in (passes or ()) for name in names] for passes in fired], dtype=bool)
-            levels[level] = Fires(tuple(names), changed.reshape(len(records), len(names)), known)
+        passes_by_record = [record.fires.get(level) for record in records]
+        is_known = np.array([passes is not None for passes in passes_by_record], dtype=bool)
+        if is_known.any():
+            names = sorted({name for passes in passes_by_record for name in passes or ()})
+            changed = np.array([[name in (passes or ()) for name in names] for passes in passes_by_record], dtype=bool)
+            levels[level] = Fires(tuple(names), changed.reshape(len(records), len(names)), is_known)
     return levels

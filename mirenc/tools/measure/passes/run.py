@@ -16,8 +16,8 @@ from mirenc.tools.measure.passes.labels import LEVELS, Record, Records, compiled
 from mirenc.tools.run.compilers import clang_of
 from mirenc.tools.run.run_folder import Plan, Run, one_line
 
-_SHOWN = 3  # files of another table that are named
-_AHEAD = 2  # pieces that wait for each job
+_MAX_LISTED = 3  # files of another table that are named
+_QUEUED = 2  # pieces that wait for each job
 _LISTS = Path(__file__).with_name("lists.json")
 
 
@@ -102,36 +102,36 @@ class PassRun(EngineRun):
         self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
         self.pieces = self.choice.pieces
         if not self.pieces:
-            lack = "the sources have no function that is large enough to decide about"
-            raise TaskError(f"{lack}. Give more of them")
+            reason = "the sources have no function that is large enough to decide about"
+            raise TaskError(f"{reason}. Give more of them")
         self.texts = Texts(self.work / "pieces", self.pieces)
         self.lists = pass_lists(plan.lists)
-        changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
-        if changed:
-            self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
+        changed_names = {name for name, _ in self.journal.records}.intersection(piece.name for piece in self.left)
+        if changed_names:
+            self.report(f"{len(changed_names)} pieces are measured again: their IR is not what it was")
 
     def _check_sources(self) -> None:
         """Raise ConfigError if this run would replace a table that has other sources."""
-        place = self.folder / "machine.json"
-        before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
-        if set(before) - set(self._names):
-            raise self._replaced(before)
+        path = self.folder / "machine.json"
+        old_sources = json.loads(path.read_text(encoding="utf-8"))["sources"] if path.is_file() else []
+        if set(old_sources) - set(self._names):
+            raise self._conflict(old_sources)
 
     def _check_files(self, files: set[tuple[str, str]]) -> None:
         """Raise ConfigError if a project would be replaced by another of its name; report missing files."""
-        before = {(record.project, record.file) for record in self.journal.known.values()}
-        gone = sorted(before - files)
-        for project in sorted({project for project, _ in gone}):
-            if not any(known[0] == project for known in before & files):
-                raise self._replaced([f"{project}/{file}" for other, file in gone if other == project][:_SHOWN])
-        if gone:
-            self.report(f"{len(gone)} files of the table are gone, and so are their pieces, as {'/'.join(gone[0])}")
-        if not before and (self.folder / "pieces.parquet").exists():
+        old_files = {(record.project, record.file) for record in self.journal.records.values()}
+        absent = sorted(old_files - files)
+        for project in sorted({project for project, _ in absent}):
+            if not any(entry[0] == project for entry in old_files & files):
+                raise self._conflict([f"{project}/{file}" for owner, file in absent if owner == project][:_MAX_LISTED])
+        if absent:
+            self.report(f"{len(absent)} files of the table are gone, and so are their pieces, as {'/'.join(absent[0])}")
+        if not old_files and (self.folder / "pieces.parquet").exists():
             self.report(f"{self.work / 'labels.jsonl'} is not there: everything is measured again")
 
-    def _replaced(self, before: Sequence[str]) -> ConfigError:
+    def _conflict(self, names: Sequence[str]) -> ConfigError:
         return ConfigError(
-            f"{self.folder} has a table of {', '.join(before)}, which {', '.join(self._names)} would replace. "
+            f"{self.folder} has a table of {', '.join(names)}, which {', '.join(self._names)} would replace. "
             "Name another folder with -o, or give all sources in one command"
         )
 
@@ -142,10 +142,10 @@ class PassRun(EngineRun):
 
     def _record(self, piece: Chosen) -> Record | None:
         """None: not finished, or of a file that has changed since."""
-        return self.journal.known.get((piece.name, piece.source.stamp))
+        return self.journal.records.get((piece.name, piece.source.stamp))
 
     def measure(self, advance: Callable[..., None]) -> None:
-        for piece, record in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
+        for piece, record in self.beside(self._label, self.in_time(self.left), _QUEUED * self.plan.jobs):
             self.journal.add(record)
             advance(note=piece.source.project)
 
@@ -154,8 +154,8 @@ class PassRun(EngineRun):
             labels = label(self.engine, self.texts.of(piece), self.lists)
         except (IRParseError, PassError) as error:
             labels = {"dropped": one_line(str(error))}
-        of = piece.source
-        facts = (piece.name, of.project, of.file, piece.symbol, piece.level, of.held_out, of.stamp)
+        source = piece.source
+        facts = (piece.name, source.project, source.file, piece.symbol, piece.level, source.held_out, source.stamp)
         return Record(*facts, **labels)
 
     def table(self) -> CompiledTable:
@@ -176,7 +176,7 @@ class PassRun(EngineRun):
         table = self.table()
         if table.pieces:
             table.write(self.folder)
-            chosen = {piece.name: piece for piece in self.pieces}
-            places = {piece.ir_hash: chosen[piece.name] for piece in table.pieces}
+            pieces_by_name = {piece.name: piece for piece in self.pieces}
+            places = {piece.ir_hash: pieces_by_name[piece.name] for piece in table.pieces}
             write_piece_ir(self.folder, places, lambda ir_hash: self.texts.of(places[ir_hash]))
         return table

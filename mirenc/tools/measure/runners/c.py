@@ -27,9 +27,9 @@ class CRunner(Runner):
         self.timed.argtypes, self.timed.restype = [ctypes.c_void_p, ctypes.c_long], ctypes.c_double
         letters = ctypes.addressof(ctypes.c_char.in_dll(library, "mirenc_types"))
         self.types = ctypes.string_at(letters).decode("ascii", "replace")
-        strange = set(self.types) - set(_TYPES)
-        if strange:
-            raise RuntimeError(f"mirenc_types has {sorted(strange)[0]!r}; a letter is one of {' '.join(_TYPES)}")
+        unknown = set(self.types) - set(_TYPES)
+        if unknown:
+            raise RuntimeError(f"mirenc_types has {sorted(unknown)[0]!r}; a letter is one of {' '.join(_TYPES)}")
         library.mirenc_setup.argtypes = [ctypes.c_long]
         if library.mirenc_setup(size) != 0:
             raise RuntimeError(f"mirenc_setup({size}) failed")
@@ -39,12 +39,12 @@ class CRunner(Runner):
         self.reset()
         self.call(function)
         outputs: list[Array] = []
-        place = ctypes.c_void_p()
-        while (count := self.output(len(outputs), ctypes.byref(place))) >= 0:
+        pointer = ctypes.c_void_p()
+        while (count := self.output(len(outputs), ctypes.byref(pointer))) >= 0:
             if len(outputs) >= len(self.types):
                 raise RuntimeError(f"the driver has more outputs than letters in mirenc_types ({self.types!r})")
             element = np.dtype(_TYPES[self.types[len(outputs)]])
-            outputs.append(np.frombuffer(ctypes.string_at(place, count * element.itemsize), element))
+            outputs.append(np.frombuffer(ctypes.string_at(pointer, count * element.itemsize), element))
         return outputs
 
     def time(self, cell: Cell, calls: int) -> float:

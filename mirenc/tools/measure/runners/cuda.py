@@ -48,8 +48,8 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 # Numbers of cuda.h; threads and what follows are of one multiprocessor.
 _ATTRIBUTES = {"major": 75, "minor": 76, "processors": 16, "warp": 10}
 _ATTRIBUTES |= {"threads": 39, "blocks": 106, "registers": 82, "shared": 81}
-_STREAM_ALONE = 1  # a stream that does not wait for the one of everybody
-_CAPTURE_HERE = 1  # only this thread's calls are captured
+_NON_BLOCKING = 1  # a stream that does not wait for the one of everybody
+_CAPTURE_THREAD = 1  # only this thread's calls are captured
 # Python takes longer to launch a small kernel than a GPU to run it. So launches are recorded once as a graph, which
 # the GPU plays without waiting for anybody.
 _LAUNCHES = 128
@@ -78,33 +78,33 @@ class LibCuda:
 
     def __init__(self) -> None:
         library = _open_library()
-        for name, takes in _FUNCTIONS.items():
+        for name, argument_types in _FUNCTIONS.items():
             if not hasattr(library, name):
                 raise ToolchainError(f"NVIDIA's driver here has no {name}. Install one for CUDA 11.4 or later")
             function = getattr(library, name)
-            function.argtypes, function.restype = takes, c_int
+            function.argtypes, function.restype = argument_types, c_int
         self._library = library
 
     def call(self, name: str, *arguments: Any) -> None:
         """Call a function. Raises CudaError: it failed, or work that was started before did."""
         if code := getattr(self._library, name)(*arguments):
-            raise CudaError(name, self._words("cuGetErrorName", code), self._words("cuGetErrorString", code))
+            raise CudaError(name, self._error_text("cuGetErrorName", code), self._error_text("cuGetErrorString", code))
 
     def ask(self, name: str, kind: Any, *arguments: Any) -> Any:
         """Call a function whose first argument is a pointer to its result, of a ctypes ``kind``; return the result."""
-        thing = kind()
-        self.call(name, ctypes.byref(thing), *arguments)
-        return thing.value
+        result = kind()
+        self.call(name, ctypes.byref(result), *arguments)
+        return result.value
 
-    def _words(self, function: str, code: int) -> str:
+    def _error_text(self, function: str, code: int) -> str:
         words = c_char_p()
-        failed = getattr(self._library, function)(code, ctypes.byref(words))
-        return f"error {code}" if failed or words.value is None else words.value.decode()
+        failure = getattr(self._library, function)(code, ctypes.byref(words))
+        return f"error {code}" if failure or words.value is None else words.value.decode()
 
 
 def cuda_device() -> dict[str, Any]:
     """The record of the GPU that kernels are timed on, sizes in bytes. Raises ToolchainError: there is none."""
-    cuda, device = _opened()
+    cuda, device = _open_driver()
     name = ctypes.create_string_buffer(256)
     cuda.call("cuDeviceGetName", name, len(name), device)
     version = cuda.ask("cuDriverGetVersion", c_int)
@@ -119,7 +119,7 @@ def cuda_device() -> dict[str, Any]:
     }
 
 
-def _opened() -> tuple[LibCuda, int]:
+def _open_driver() -> tuple[LibCuda, int]:
     """The library, started, and the number of its first GPU."""
     cuda = LibCuda()
     try:
@@ -141,9 +141,9 @@ class CudaRunner(GpuRunner):
 
     def load(self, folder: Path, driver: str, size: int) -> None:
         self.read(folder, driver, size)
-        self.cuda, self.device = _opened()
+        self.cuda, self.device = _open_driver()
         self.cuda.call("cuCtxSetCurrent", self.cuda.ask("cuDevicePrimaryCtxRetain", c_void_p, self.device))
-        self.stream = self.cuda.ask("cuStreamCreate", c_void_p, _STREAM_ALONE)
+        self.stream = self.cuda.ask("cuStreamCreate", c_void_p, _NON_BLOCKING)
         self.events = [self.cuda.ask("cuEventCreate", c_void_p, 0) for _ in range(2)]
         # Of each parameter its value, as the launch reads it; of each output its address, that of a copy of what it
         # holds before a call, and its array.
@@ -154,21 +154,21 @@ class CudaRunner(GpuRunner):
                 self.values.append(np.array(argument.passed(size)))
             elif argument.kind == "buffer":
                 array = argument.array(size)
-                address = self._uploaded(array)
+                address = self._upload(array)
                 self.values.append(np.array(address, np.uint64))
                 if argument.output:
-                    self.starts.append((address, self._uploaded(array), array))
+                    self.starts.append((address, self._upload(array), array))
         self.parameters = (c_void_p * len(self.values))(*(value.ctypes.data for value in self.values))
         self.functions: dict[tuple[str, str], int] = {}
         self.graphs: dict[tuple[int, tuple[int, ...], int], int] = {}
 
-    def _uploaded(self, array: Array) -> int:
+    def _upload(self, array: Array) -> int:
         address = int(self.cuda.ask("cuMemAlloc_v2", c_uint64, array.nbytes))
         self.cuda.call("cuMemcpyHtoD_v2", address, array.ctypes.data, array.nbytes)
         return address
 
     def outputs(self, cell: Cell) -> list[Array]:
-        block, function = self._prepared(cell)
+        block, function = self._prepare(cell)
         try:
             self._launch(function, block)
         except CudaError as error:
@@ -185,7 +185,7 @@ class CudaRunner(GpuRunner):
 
     def time(self, cell: Cell, calls: int) -> float:
         """Time whole graphs of launches, and scale the time to ``calls``."""
-        block, function = self._prepared(cell)
+        block, function = self._prepare(cell)
         launches = min(calls, _LAUNCHES)
         graph = self._graph(function, block, launches)
         graphs = -(-calls // launches)
@@ -198,7 +198,7 @@ class CudaRunner(GpuRunner):
         milliseconds = float(self.cuda.ask("cuEventElapsedTime", c_float, start, end))
         return milliseconds * 1e-3 * calls / (graphs * launches)
 
-    def _prepared(self, cell: Cell) -> tuple[tuple[int, ...], int]:
+    def _prepare(self, cell: Cell) -> tuple[tuple[int, ...], int]:
         """Block and function of a cell that can be launched, after a reset."""
         block, function = tuple(cell.before["local"]), self._function(cell)
         for address, start, array in self.starts:
@@ -210,9 +210,9 @@ class CudaRunner(GpuRunner):
         key = cell.library, cell.symbol
         if key not in self.functions:
             ptx = (self.folder / cell.library).read_text(encoding="utf-8")
-            takes, passed = parameter_bytes(ptx, cell.symbol), [value.nbytes for value in self.values]
-            if takes != passed:
-                raise RuntimeError(f"{cell.symbol} takes parameters of {takes} bytes, and its driver gives {passed}")
+            ptx_sizes, sizes = parameter_bytes(ptx, cell.symbol), [value.nbytes for value in self.values]
+            if ptx_sizes != sizes:
+                raise RuntimeError(f"{cell.symbol} takes parameters of {ptx_sizes} bytes, and its driver gives {sizes}")
             module = self.cuda.ask("cuModuleLoadData", c_void_p, ptx.encode())
             self.functions[key] = int(self.cuda.ask("cuModuleGetFunction", c_void_p, module, cell.symbol.encode()))
         return self.functions[key]
@@ -226,7 +226,7 @@ class CudaRunner(GpuRunner):
         """A graph of so many launches, recorded once."""
         key = function, block, launches
         if key not in self.graphs:
-            self.cuda.call("cuStreamBeginCapture_v2", self.stream, _CAPTURE_HERE)
+            self.cuda.call("cuStreamBeginCapture_v2", self.stream, _CAPTURE_THREAD)
             for _ in range(launches):
                 self._launch(function, block)
             graph = c_void_p()
@@ -239,6 +239,6 @@ def parameter_bytes(ptx: str, kernel: str) -> list[int]:
     """Bytes of each parameter of a kernel; a `CompileError` where the text has no such kernel."""
     entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\((.*?)\)", ptx, re.DOTALL)
     if entry is None:
-        known = ", ".join(re.findall(r"\.entry\s+([\w$]+)", ptx)) or "none"
-        raise CompileError(f'no kernel {kernel!r}; there is {known}. A C++ name wants extern "C" before it')
+        names = ", ".join(re.findall(r"\.entry\s+([\w$]+)", ptx)) or "none"
+        raise CompileError(f'no kernel {kernel!r}; there is {names}. A C++ name wants extern "C" before it')
     return [int(bits) // 8 * int(count or 1) for bits, count in _PARAMETER.findall(entry[1])]

@@ -89,7 +89,7 @@ class OpenCLRunner(GpuRunner):
         self.device: Any = None
 
     def outputs(self, cell: Cell) -> list[Array]:
-        launch = self._prepared(cell)
+        launch = self._prepare(cell)
         try:
             launch()
         except self.cl.LogicError as error:  # a block that the device or the kernel does not allow
@@ -103,19 +103,19 @@ class OpenCLRunner(GpuRunner):
 
     def time(self, cell: Cell, calls: int) -> float:
         """The median time of a launch, times ``calls``: some launches of a batch wait for other work of the machine."""
-        launch = self._prepared(cell)
+        launch = self._prepare(cell)
         events = [launch() for _ in range(calls)]
         self.queue.finish()
         return statistics.median(float(event.profile.end - event.profile.start) for event in events) * 1e-9 * calls
 
-    def _prepared(self, cell: Cell) -> Any:
+    def _prepare(self, cell: Cell) -> Any:
         """A function that launches a cell, after a reset."""
         block = tuple(cell.before["local"])
         self._open(cell)
         kernel = self._kernel(cell)
         local = self.driver.local_bytes(self.size, block)
-        if local > (most := self.device.local_mem_size):
-            raise CellRefusedError(f"the kernel needs {local} bytes of local memory, and the device has {most}")
+        if local > (available := self.device.local_mem_size):
+            raise CellRefusedError(f"the kernel needs {local} bytes of local memory, and the device has {available}")
         for index, argument in enumerate(self.driver.arguments):
             if argument.kind == "local":
                 kernel.set_arg(index, self.cl.LocalMemory(max(local, 1)))
