@@ -38,7 +38,7 @@ Vectors = dict[str, NDArray[np.float32]]
 
 
 class Files:
-    """Files of the base, ``most`` a project, those that most builds have; and vectors of them in any build."""
+    """Files of the base, ``limit`` a project, those that most builds have; and vectors of them in any build."""
 
     def __init__(self, pairs: Path, projects: list[str], limit: int, encoder: Encoder) -> None:
         self.pairs, self.encoder = pairs, encoder

@@ -79,7 +79,7 @@ def after_head(head: Any, columns: tuple[Float, Float], gains: Float) -> Int:
 
 
 def after_neighbours(columns: tuple[Float, Float], gains: Float) -> Int:
-    """Lists that complement each other for the pieces for training that are most alike. -> (m, most of MORE)."""
+    """Lists that complement each other for the pieces for training that are most alike. -> (m, most of EXTRA)."""
     spread = np.maximum(columns[0].std(axis=0), _SCALE)
     neighbours = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(gains))).fit(columns[0] / spread)
     nearest_rows = neighbours.kneighbors(columns[1] / spread, return_distance=False)
