@@ -183,7 +183,7 @@ class Targets:
     ----------
     rows, held_rows : (N,) and (V,) int64
         Texts of the corpus: to train on, to validate on.
-    vectors, held : (N, H) and (V, H) float16
+    vectors, held_vectors : (N, H) and (V, H) float16
         The teacher's.
     mean, spread : (H,) float32
         What standardises them.
@@ -192,7 +192,7 @@ class Targets:
     rows: Array
     vectors: Array
     held_rows: Array
-    held: Array
+    held_vectors: Array
     mean: Array
     spread: Array
 
