@@ -44,16 +44,16 @@ RECORD = HERE / "ceilings.json"
 TABLES = ("block_size", "block_size.h200", "openmp")  # a task, and the variant of its table
 SEEDS = 3
 KEYS = ("speedup_geometric", "oracle_gain_share", "slowdowns_2")
-SEEN = Protocol("row", "ten folds of single samples", lambda data: np.arange(len(data)), folds=10)
-TRIED = (2, 3, 4)  # runs, the default's among them
+BY_SAMPLE = Protocol("row", "ten folds of single samples", lambda data: np.arange(len(data)), folds=10)
+RUN_COUNTS = (2, 3, 4)  # runs, the default's among them
 HEADS = ("rbf", "pairs, ridge")  # a Gaussian process for OpenMP, a ridge over pairs for block sizes
 
 
-def told_openmp(task: Task, data: TaskData) -> dict[str, Float64]:
+def openmp_facts(task: Task, data: TaskData) -> dict[str, Float64]:
     """Logarithms of what runs of a sample tell. (n, A) each."""
     cyclic = data.spaces[0].settings.index((*data.spaces[0].settings[0][:2], 1))
-    seconds, one, other = (data.known[:, column] for column in (0, task.baselines["one thread"], cyclic))
-    columns = np.log2(np.stack([seconds, one / seconds, other / seconds], axis=1))
+    seconds, single, static = (data.known[:, column] for column in (0, task.baselines["one thread"], cyclic))
+    columns = np.log2(np.stack([seconds, single / seconds, static / seconds], axis=1))
     columns_by_title = {"its time to a factor of ten": np.floor(np.log10(seconds))[:, None], "its time": columns[:, :1]}
     return columns_by_title | {
         "its time and one thread's": columns[:, :2],
@@ -61,18 +61,18 @@ def told_openmp(task: Task, data: TaskData) -> dict[str, Float64]:
     }
 
 
-def told_block_size(table: MeasuredTable, data: TaskData) -> dict[str, Float64]:
+def block_size_facts(table: MeasuredTable, data: TaskData) -> dict[str, Float64]:
     """What the launch says, and what a run tells. (n, A) each."""
-    kernel = {f"{one.kernel} {one.part}": table.kernels[one.kernel] for one in table.samples}
+    kernel_of = {f"{entry.kernel} {entry.part}": table.kernels[entry.kernel] for entry in table.samples}
     launch = []
-    for one in (kernel[sample.name] for sample in data.samples):
-        driver = read_driver(one.driver, one.name)
-        launch.append([np.prod(driver.items(one.size)), sum(each.check(one.size) for each in driver.arguments)])
+    for source in (kernel_of[sample.name] for sample in data.samples):
+        driver = read_driver(source.driver, source.name)
+        launch.append([np.prod(driver.items(source.size)), sum(value.check(source.size) for value in driver.arguments)])
     columns = np.log2(np.column_stack([launch, data.baseline]))
     return {"work-items and bytes": columns[:, :2], "work-items, bytes, its time": columns}
 
 
-def told_more(row: Features, name: str, columns: Float64) -> Features:
+def with_facts(row: Features, name: str, columns: Float64) -> Features:
     """A row that is told more beside its context features."""
     context, code = np.split(row.matrix, [row.context_columns], axis=1)
     matrix = np.concatenate([context, columns, code], axis=1)
@@ -82,28 +82,28 @@ def told_more(row: Features, name: str, columns: Float64) -> Features:
 def hindsight(data: TaskData) -> dict[str, Int64]:
     """Settings of least mean log cost over what is known of the kernel itself; the default without any. (n,) each."""
     size = np.log([float(sample.context[0]) for sample in data.samples])
-    same = data.group[:, None] == data.group[None, :]
-    others = same & ~np.eye(len(data), dtype=bool)
-    far = np.where(others, np.abs(size[:, None] - size[None, :]), np.inf)
-    nearest = others & (far == far.min(axis=1, keepdims=True))
+    kin = data.group[:, None] == data.group[None, :]
+    siblings = kin & ~np.eye(len(data), dtype=bool)
+    distance = np.where(siblings, np.abs(size[:, None] - size[None, :]), np.inf)
+    nearest = siblings & (distance == distance.min(axis=1, keepdims=True))
     choices = {}
-    for title, known in (("in hindsight", same), ("at its other sizes", others), ("at its nearest size", nearest)):
+    for title, mask in (("in hindsight", kin), ("at its other sizes", siblings), ("at its nearest size", nearest)):
         choices[f"best of the kernel {title}"] = choice = data.default.copy()
-        for row in np.flatnonzero(known.any(axis=1)):
-            choice[row] = np.nanargmin(np.log(data.known[known[row]]).mean(axis=0))
+        for row in np.flatnonzero(mask.any(axis=1)):
+            choice[row] = np.nanargmin(np.log(data.known[mask[row]]).mean(axis=0))
     return choices
 
 
-def tried(data: TaskData, folds: Sequence[Fold]) -> dict[str, Int64]:
+def fixed_choices(data: TaskData, folds: Sequence[Fold]) -> dict[str, Int64]:
     """The best of the default and settings that complement it, the same for all kernels of a space. (n,) each."""
-    choices = {f"the default and {count - 1} fixed, the best kept": data.default.copy() for count in TRIED}
-    space = np.array([id(one) for one in data.spaces])
+    choices = {f"the default and {count - 1} fixed, the best kept": data.default.copy() for count in RUN_COUNTS}
+    space = np.array([id(space_id) for space_id in data.spaces])
     for training, test in folds:
-        for one in np.unique(space):
-            seen, unseen = (rows[space[rows] == one] for rows in (training, test))
-            for count, choice in zip(TRIED, choices.values(), strict=True):
-                runs = covering_lists(data.known[seen], count)
-                choice[unseen] = runs[data.known[unseen][:, runs].argmin(axis=1)]
+        for space_id in np.unique(space):
+            train_rows, test_rows = (rows[space[rows] == space_id] for rows in (training, test))
+            for count, choice in zip(RUN_COUNTS, choices.values(), strict=True):
+                runs = covering_lists(data.known[train_rows], count)
+                choice[test_rows] = runs[data.known[test_rows][:, runs].argmin(axis=1)]
     return choices
 
 
@@ -111,27 +111,27 @@ def families(data: TaskData) -> dict[str, float]:
     """The oracle's speedup by family of kernels, the largest first."""
     gain = data.paid_baseline / data.paid[np.arange(len(data)), data.labels]
     gains = {name: geometric_mean(gain[data.suite == name]) for name in np.unique(data.suite).tolist()}
-    return dict(sorted(gains.items(), key=lambda one: -one[1]))
+    return dict(sorted(gains.items(), key=lambda item: -item[1]))
 
 
 def luck(data: TaskData) -> dict[str, float]:
     """Speedup of an oracle that is paid by the half of the rounds that it chose by, and by the other: means of both."""
     rows, halves = np.arange(len(data)), (data.known, data.paid)
-    ratio = [[paid[rows, data.default] / paid[rows, np.nanargmin(one, axis=1)] for one in halves] for paid in halves]
+    ratio = [[paid[rows, data.default] / paid[rows, np.nanargmin(half, axis=1)] for half in halves] for paid in halves]
     gains = np.log(ratio).mean(axis=2)  # (paid by, chosen by)
-    same, other = (float(np.exp((gains[0, one] + gains[1, 1 - one]) / 2)) for one in (0, 1))
-    return {"same": same, "other": other}
+    own_half, other_half = (float(np.exp((gains[0, index] + gains[1, 1 - index]) / 2)) for index in (0, 1))
+    return {"same": own_half, "other": other_half}
 
 
-def figures(task: Task, data: TaskData, runs: Any, less: Any = None) -> dict[str, Any]:
-    """Figures of (S, n) settings, and what they win over those of who knows ``less``."""
-    every, kinds = np.arange(len(data)), figures_of(task, "", data)
-    each = [kinds.of_run(run, every) for run in runs]
-    means: dict[str, Any] = {key: float(np.mean([one[key] for one in each])) for key in KEYS}
-    logs = kinds.per_sample(runs, every)["speedup"]
+def figures(task: Task, data: TaskData, runs: Any, baseline: Any = None) -> dict[str, Any]:
+    """Figures of (S, n) settings, and what they gain over the settings ``baseline``."""
+    rows, kinds = np.arange(len(data)), figures_of(task, "", data)
+    scores = [kinds.of_run(run, rows) for run in runs]
+    means: dict[str, Any] = {key: float(np.mean([score[key] for score in scores])) for key in KEYS}
+    logs = kinds.per_sample(runs, rows)["speedup"]
     means["interval"] = group_interval(logs, data.group, statistic=np.exp)
-    if less is not None:
-        gain = logs - kinds.per_sample(less, every)["speedup"]
+    if baseline is not None:
+        gain = logs - kinds.per_sample(baseline, rows)["speedup"]
         means["gain"] = [float(np.exp(gain.mean())), *group_interval(gain, data.group, statistic=np.exp)]
     return means
 
@@ -144,22 +144,22 @@ def read(name: str) -> tuple[Task, str, MeasuredTable, TaskData]:
     return task, variant, table, task.samples_of(table)  # type: ignore[attr-defined]  # all are measured
 
 
-def told_by(task: Task, table: MeasuredTable, data: TaskData) -> dict[str, Float64]:
+def facts_of(task: Task, table: MeasuredTable, data: TaskData) -> dict[str, Float64]:
     """What neither code nor size says. (n, A) each."""
-    return told_openmp(task, data) if task.name == "openmp" else told_block_size(table, data)
+    return openmp_facts(task, data) if task.name == "openmp" else block_size_facts(table, data)
 
 
 def rows_of(task: Task, table: MeasuredTable, data: TaskData) -> list[tuple[str, Features, Protocol, str]]:
     """What heads are trained for: kind, what is known, how it is cut, and the row that knows less."""
     blind, code = Evaluation.prepare(task, data, rows=["no_code", "both"]).features
-    facts = told_by(task, table, data)
+    facts = facts_of(task, table, data)
     time = next(key for key in facts if key.endswith("its time"))
     unseen, base = task.protocol("kernel"), ("no code", "code")
     rows = [("unseen", replace(row, row=title), unseen, "") for row, title in zip((blind, code), base, strict=True)]
-    rows += [("told", told_more(blind, f"no code, {key}", one), unseen, base[0]) for key, one in facts.items()]
-    rows.append(("told", told_more(code, f"code, {time}", facts[time]), unseen, base[1]))
-    rows.append(("seen", replace(code, row="code, kernel seen at other sizes"), SEEN, base[1]))
-    return [*rows, ("seen, told", told_more(code, f"code, kernel seen, {time}", facts[time]), SEEN, base[1])]
+    rows += [("told", with_facts(blind, f"no code, {key}", fact), unseen, base[0]) for key, fact in facts.items()]
+    rows.append(("told", with_facts(code, f"code, {time}", facts[time]), unseen, base[1]))
+    rows.append(("seen", replace(code, row="code, kernel seen at other sizes"), BY_SAMPLE, base[1]))
+    return [*rows, ("seen, told", with_facts(code, f"code, kernel seen, {time}", facts[time]), BY_SAMPLE, base[1])]
 
 
 def answers(task: Task, data: TaskData, row: Features, protocol: Protocol) -> list[list[int]]:
@@ -181,22 +181,22 @@ def measure(name: str) -> dict[str, Any]:
     """All that is known of one table."""
     task, variant, measured, data = read(name)
     prefix = f"{variant}." if variant else ""
-    records = {one: HERE / task.name / f"{prefix}{one}.json" for one in ("kernel", "family")}
-    reports = {one: load_report(path, task, data) for one, path in records.items()}
-    tries = [tried(data, list(task.protocol("kernel").split(data, seed))) for seed in range(SEEDS)]
-    fixed: list[tuple[str, str, Any]] = [
-        ("committed", f"{title}, {one} unseen", reports[one].predictions(one, row))
-        for one in reports
+    records = {split: HERE / task.name / f"{prefix}{split}.json" for split in ("kernel", "family")}
+    reports = {split: load_report(path, task, data) for split, path in records.items()}
+    tries = [fixed_choices(data, list(task.protocol("kernel").split(data, seed))) for seed in range(SEEDS)]
+    entries: list[tuple[str, str, Any]] = [
+        ("committed", f"{title}, {split} unseen", reports[split].predictions(split, row))
+        for split in reports
         for row, title in (("no_code", "no code"), ("both", "code"))
     ]
-    fixed.append(("committed", "best of 3 that code prefers", reports["kernel"].best_of_three("kernel", "both")))
-    fixed += [("seen", title, choice[None]) for title, choice in hindsight(data).items()]
-    fixed += [("tried", title, np.array([one[title] for one in tries])) for title in tries[0]]
-    rows = [{"kind": kind, "title": title, **figures(task, data, runs)} for kind, title, runs in fixed]
+    entries.append(("committed", "best of 3 that code prefers", reports["kernel"].best_of_three("kernel", "both")))
+    entries += [("seen", title, choice[None]) for title, choice in hindsight(data).items()]
+    entries += [("tried", title, np.array([choices[title] for choices in tries])) for title in tries[0]]
+    rows = [{"kind": kind, "title": title, **figures(task, data, runs)} for kind, title, runs in entries]
     predictions: dict[str, list[list[int]]] = {}
-    for kind, row, protocol, less in track(rows_of(task, measured, data), name):
+    for kind, row, protocol, weaker in track(rows_of(task, measured, data), name):
         predictions[row.row] = answers(task, data, row, protocol)
-        runs, rival = np.array(predictions[row.row]), np.array(predictions[less]) if less else None
+        runs, rival = np.array(predictions[row.row]), np.array(predictions[weaker]) if weaker else None
         rows.append({"kind": kind, "title": row.row, **figures(task, data, runs, rival)})
     counts = {"samples": len(data), "groups": len(np.unique(data.group)), "seeds": SEEDS}
     oracle = {"luck": luck(data), "families": families(data)}
@@ -210,18 +210,18 @@ def mark(name: str) -> str:
 
 def table(record: dict[str, Any]) -> str:
     """One table as Markdown."""
-    head = ["", "what is known", "speedup over default", "share of oracle's gain, %", "slower by 2 %, % of samples"]
-    lines = [[*head, "over the same, not told or seen"], ["---", "---", *["---:"] * 4]]
+    header = ["", "what is known", "speedup over default", "share of oracle's gain, %", "slower by 2 %, % of samples"]
+    lines = [[*header, "over the same, not told or seen"], ["---", "---", *["---:"] * 4]]
     for row in record["rows"]:
         speedup = "{:.3f} [{:.3f}, {:.3f}]".format(row["speedup_geometric"], *row["interval"])
         shares = [f"{100 * row[key]:.0f}" for key in KEYS[1:]]
         gain = "x {:.3f} [{:.3f}, {:.3f}]".format(*row["gain"]) if "gain" in row else ""
         lines.append([row["kind"], row["title"], speedup, *shares, gain])
-    same, other = record["luck"]["same"], record["luck"]["other"]
-    luck = f"An oracle gains {other - 1:.1%}, and {same - 1:.1%} where it is paid by the rounds it chose by"
+    own_half, other_half = record["luck"]["same"], record["luck"]["other"]
+    luck = f"An oracle gains {other_half - 1:.1%}, and {own_half - 1:.1%} where it is paid by the rounds it chose by"
     foot = f"{record['samples']} samples, {record['groups']} groups; {record['seeds']} seeds, committed rows five."
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{text}\n\n{foot} {luck}: {(same - other) / (same - 1):.0%} of that is luck."
+    return f"{text}\n\n{foot} {luck}: {(own_half - other_half) / (own_half - 1):.0%} of that is luck."
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ def statement_bag(module: IRModule, instructions: Int32 | None = None) -> Float3
     """(1024,) float32: log(1 + count) of the statements in each column; of a whole module its types and globals too."""
     statements = statements_of(module)
     rows = statements.row if instructions is None else statements.row[statements.first_instruction + instructions]
-    used, times = np.unique(rows, return_counts=True)
-    column = [zlib.crc32(statements.texts[row].encode("utf-8", "surrogateescape")) % COLUMNS for row in used.tolist()]
+    kinds, times = np.unique(rows, return_counts=True)
+    column = [zlib.crc32(statements.texts[row].encode("utf-8", "surrogateescape")) % COLUMNS for row in kinds.tolist()]
     return np.log1p(np.bincount(np.array(column, dtype=np.int64), times, minlength=COLUMNS)).astype(np.float32)
 
 
@@ -71,28 +71,28 @@ def autophase_counts(module: IRModule, instructions: Int32 | None = None) -> dic
     constants, has_constant = _constants(module, rows)
     # Flow: of each block inside, and of each edge between two of them.
     count = module.block_count
-    inside = np.zeros(count, dtype=bool)
-    inside[arrays.block[rows]] = True
+    is_counted = np.zeros(count, dtype=bool)
+    is_counted[arrays.block[rows]] = True
     source = np.repeat(np.arange(count), np.diff(arrays.successor_start))
-    reachable = inside[source] & inside[arrays.successor]
+    reachable = is_counted[source] & is_counted[arrays.successor]
     source, target = source[reachable], arrays.successor[reachable]
     outgoing, incoming = np.bincount(source, minlength=count), np.bincount(target, minlength=count)
-    before, after = incoming[inside], outgoing[inside]
-    size = np.bincount(arrays.block[rows], minlength=count)[inside]
-    phis = np.bincount(arrays.block[rows[phi]], minlength=count)[inside]
-    arguments = np.bincount(arrays.block[rows[phi]], operands[phi], minlength=count)[inside]
+    predecessors, successor_counts = incoming[is_counted], outgoing[is_counted]
+    size = np.bincount(arrays.block[rows], minlength=count)[is_counted]
+    phis = np.bincount(arrays.block[rows[phi]], minlength=count)[is_counted]
+    arguments = np.bincount(arrays.block[rows[phi]], operands[phi], minlength=count)[is_counted]
     counts = {
         "blocks where the phis have more than 5 arguments": (arguments > 5).sum(),
         "blocks where the phis have 1 to 5 arguments": ((arguments >= 1) & (arguments <= 5)).sum(),
-        "blocks with 1 predecessor": (before == 1).sum(),
-        "blocks with 1 predecessor and 1 successor": ((before == 1) & (after == 1)).sum(),
-        "blocks with 1 predecessor and 2 successors": ((before == 1) & (after == 2)).sum(),
-        "blocks with 1 successor": (after == 1).sum(),
-        "blocks with 2 predecessors": (before == 2).sum(),
-        "blocks with 2 predecessors and 1 successor": ((before == 2) & (after == 1)).sum(),
-        "blocks with 2 predecessors and 2 successors": ((before == 2) & (after == 2)).sum(),
-        "blocks with 2 successors": (after == 2).sum(),
-        "blocks with more than 2 predecessors": (before > 2).sum(),
+        "blocks with 1 predecessor": (predecessors == 1).sum(),
+        "blocks with 1 predecessor and 1 successor": ((predecessors == 1) & (successor_counts == 1)).sum(),
+        "blocks with 1 predecessor and 2 successors": ((predecessors == 1) & (successor_counts == 2)).sum(),
+        "blocks with 1 successor": (successor_counts == 1).sum(),
+        "blocks with 2 predecessors": (predecessors == 2).sum(),
+        "blocks with 2 predecessors and 1 successor": ((predecessors == 2) & (successor_counts == 1)).sum(),
+        "blocks with 2 predecessors and 2 successors": ((predecessors == 2) & (successor_counts == 2)).sum(),
+        "blocks with 2 successors": (successor_counts == 2).sum(),
+        "blocks with more than 2 predecessors": (predecessors > 2).sum(),
         "blocks with 1 to 3 phis": ((phis >= 1) & (phis <= 3)).sum(),
         "blocks with more than 3 phis": (phis > 3).sum(),
         "blocks without phis": (phis == 0).sum(),
@@ -106,7 +106,7 @@ def autophase_counts(module: IRModule, instructions: Int32 | None = None) -> dic
         "binary operations with a constant operand": (are(_BINARY) & has_constant).sum(),
         "blocks of 15 to 500 instructions": ((size >= 15) & (size <= 500)).sum(),
         "blocks of fewer than 15 instructions": (size < 15).sum(),
-        "basic blocks": inside.sum(),
+        "basic blocks": is_counted.sum(),
         "instructions": len(rows),
         "memory instructions": are(_MEMORY).sum(),
         "functions with a body": len(np.unique(arrays.function[rows])),

@@ -60,7 +60,7 @@ SCORES = {
 }
 
 
-def few(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.ndarray:
+def take_groups(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.ndarray:
     """Training rows of a share of their groups; smaller shares are part of larger ones."""
     names = np.unique(group[training])
     order = np.random.default_rng(seed).permutation(len(names))
@@ -68,7 +68,7 @@ def few(training: np.ndarray, group: np.ndarray, share: float, seed: int) -> np.
     return training[np.isin(group[training], chosen)]
 
 
-def first(training: np.ndarray, count: int, seed: int) -> np.ndarray:
+def take_rows(training: np.ndarray, count: int, seed: int) -> np.ndarray:
     """So many of the training rows; fewer are part of more."""
     return np.sort(np.random.default_rng(seed).permutation(training)[:count])
 
@@ -96,43 +96,43 @@ def figures_of(data: TaskData, runs: list[np.ndarray]) -> dict[str, Any]:
     if data.label_names:
         label_scores = [label_figures(data.label_table, run) for run in runs]
         areas = area_figures(data.label_table, np.array(runs), data.group)
-        return {key: float(np.mean([one[key] for one in label_scores])) for key in label_scores[0]} | areas
+        return {key: float(np.mean([score[key] for score in label_scores])) for key in label_scores[0]} | areas
     if data.target == "number":
         numbers = [number_figures(data.value, run) for run in runs]
         error = np.mean([(run - data.value) ** 2 for run in runs], axis=0)
         low, high = group_interval(error, data.group)
         spread = float(data.value.var())
         interval = {"r2_interval": (1 - high / spread, 1 - low / spread)}
-        return {key: float(np.mean([one[key] for one in numbers])) for key in numbers[0]} | interval
-    each = [decision_figures(data.known, data.resolve(run), data.baseline, data.labels) for run in runs]
+        return {key: float(np.mean([score[key] for score in numbers])) for key in numbers[0]} | interval
+    scores = [decision_figures(data.known, data.resolve(run), data.baseline, data.labels) for run in runs]
     cost = data.known[np.arange(len(data)), np.array(runs)]  # (seeds, n)
     hits = (cost == np.nanmin(data.known, axis=1)).mean(axis=0)
     return {
         "accuracy": float(hits.mean()),
-        "accuracy_sd": float(np.std([one["accuracy"] for one in each], ddof=1)) if len(each) > 1 else 0.0,
+        "accuracy_sd": float(np.std([score["accuracy"] for score in scores], ddof=1)) if len(scores) > 1 else 0.0,
         "accuracy_interval": group_interval(hits, data.group),
-        "speedup_geometric": float(np.mean([one["speedup_geometric"] for one in each])),
+        "speedup_geometric": float(np.mean([score["speedup_geometric"] for score in scores])),
         "speedup_geometric_interval": group_interval(
             np.log(data.baseline / cost).mean(axis=0), data.group, statistic=np.exp
         ),
-        "oracle_share": float(np.mean([one["oracle_share"] for one in each])),
+        "oracle_share": float(np.mean([score["oracle_share"] for score in scores])),
     }
 
 
 def points_of(job: Job, group: np.ndarray, counts: list[int]) -> dict[str, Job]:
     """The job with few of its training rows, by what a record calls the point; the last is the job itself."""
     if not counts:
-        named = {str(share): (lambda rows, share=share: few(rows, group, share, job.seed)) for share in SHARES}
+        draws = {str(share): (lambda rows, share=share: take_groups(rows, group, share, job.seed)) for share in SHARES}
         last = "1.0"
     else:
         size = min(len(training) for training, _ in job.folds)
-        named = {
-            str(count): (lambda rows, count=count: first(rows, count, job.seed)) for count in counts if count < size
+        draws = {
+            str(count): (lambda rows, count=count: take_rows(rows, count, job.seed)) for count in counts if count < size
         }
         last = str(size)
     points = {
-        name: replace(job, folds=[(chosen(training), test) for training, test in job.folds])
-        for name, chosen in named.items()
+        name: replace(job, folds=[(choose(training), test) for training, test in job.folds])
+        for name, choose in draws.items()
     }
     return {**points, last: job}
 
@@ -154,8 +154,8 @@ def measure(
     data = task.load(data_dir, variant)
     if sources:
         assert data_dir is not None
-        known = known_rows(sources)
-        rows = ["no_code", *(row for row in known if row.partition(":")[0] in ROWS)]
+        available = known_rows(sources)
+        rows = ["no_code", *(row for row in available if row.partition(":")[0] in ROWS)]
         data, features = features_of_table(data_dir, task, data, sources, rows)
         model = model_of(sources)
     else:
@@ -165,23 +165,23 @@ def measure(
         model = {"name": encoder.name, "digest": encoder.features_digest}
     protocol = task.protocol(protocol_name)
     report = full_report(folder, variant, protocol_name, task, data)
-    work: dict[tuple[str, str], list[Job]] = {}
-    tested = np.zeros(len(data), dtype=bool)
+    jobs_of_points: dict[tuple[str, str], list[Job]] = {}
+    is_tested = np.zeros(len(data), dtype=bool)
     for job in plan_jobs(target_of(data, task.select), data, features, [protocol], range(seeds)):
-        tested[np.concatenate([test for _, test in job.folds])] = True
+        is_tested[np.concatenate([test for _, test in job.folds])] = True
         for point, folds in points_of(job, data.group, counts or []).items():
-            work.setdefault((job.features.row, point), []).append(folds)
-    inside = np.flatnonzero(tested)
-    part = data.subset(inside)
+            jobs_of_points.setdefault((job.features.row, point), []).append(folds)
+    tested_rows = np.flatnonzero(is_tested)
+    tested_data = data.subset(tested_rows)
     figures: dict[str, dict[str, Any]] = {row: {} for row in rows}
-    for (row, point), together in track(sorted(work.items(), key=lambda item: item[0]), "points"):
-        digests = {job.key: job.digest() for job in together}
+    for (row, point), point_jobs in track(sorted(jobs_of_points.items(), key=lambda item: item[0]), "points"):
+        digests = {job.key: job.digest() for job in point_jobs}
         inputs = hashlib.sha256("".join(digests.values()).encode()).hexdigest()
         old = recorded.get(row, {}).get(point, {})
         if old.get("inputs") != inputs:
-            taken = report.known(digests) if report is not None else {}
-            runs = [result.predictions[inside] for result in run_jobs(together, jobs, known=taken)]
-            old = {**figures_of(part, runs), "inputs": inputs}
+            recorded_runs = report.known(digests) if report is not None else {}
+            runs = [result.predictions[tested_rows] for result in run_jobs(point_jobs, jobs, known=recorded_runs)]
+            old = {**figures_of(tested_data, runs), "inputs": inputs}
         figures[row][point] = old
     return {
         "task": task.name,
@@ -205,16 +205,16 @@ def plot(record: dict[str, Any], path: Path) -> None:
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axis = figure.subplots()
     score = record["score"]
-    for row, by_point in record["figures"].items():
-        at = np.array([float(point) for point in by_point]) * (1 if record["counts"] else 100)
-        order = np.argsort(at)
-        values = np.array([one[score] for one in by_point.values()])[order]
-        low, high = np.array([one[f"{score}_interval"] for one in by_point.values()])[order].T
+    for row, points in record["figures"].items():
+        positions = np.array([float(point) for point in points]) * (1 if record["counts"] else 100)
+        order = np.argsort(positions)
+        values = np.array([figures[score] for figures in points.values()])[order]
+        low, high = np.array([figures[f"{score}_interval"] for figures in points.values()])[order].T
         colour = COLOURS.get(row, OTHER_MODEL)
-        axis.fill_between(at[order], low, high, color=colour, alpha=0.15)
-        axis.plot(at[order], values, "o-", color=colour, label=row_title(row))
+        axis.fill_between(positions[order], low, high, color=colour, alpha=0.15)
+        axis.plot(positions[order], values, "o-", color=colour, label=row_title(row))
     axis.set_xscale("log")
-    axis.set_xticks(sorted(at), [f"{tick:g}" for tick in sorted(at)])
+    axis.set_xticks(sorted(positions), [f"{tick:g}" for tick in sorted(positions)])
     axis.set_xlabel("training samples" if record["counts"] else "% of the training kernels")
     axis.set_ylabel(SCORES[score])
     axis.grid(alpha=0.3)

@@ -55,10 +55,10 @@ def main() -> None:
     published: dict[str, IRModule] = {}
     lines, refused = [], []
     with tempfile.TemporaryDirectory() as place:
-        for number, (source, of) in enumerate(rows.items()):
+        for number, (source, table_rows) in enumerate(rows.items()):
             path = Path(place, f"{number}.cl")
             path.write_text(source, encoding="utf-8")
-            files = [ir_name(row["benchmark"], row["dataset"], kernels) or "" for row in of]
+            files = [ir_name(row["benchmark"], row["dataset"], kernels) or "" for row in table_rows]
             try:
                 module = parse_ir(compile_source(path, "cl", **compiling), name=str(path))
             except CompileError as error:
@@ -74,22 +74,22 @@ def main() -> None:
                     published[file] = parse_ir(kernels[file], name=file)
             vector = encoder.embed(module, form="plain")
             cosine = [_cosine(vector, encoder.embed(published[file], form="plain")) for file in files]
-            same = {
+            matches = {
                 name: [
                     _preferred(head, module, context) == _preferred(head, published[file], context)
-                    for file, row in zip(files, of, strict=True)
+                    for file, row in zip(files, table_rows, strict=True)
                     for context in [{column: row[column] for column in task.context.names}]
                 ]
                 for name, head in heads.items()
             }
             lines.append(
-                {"files": files, "cosine": cosine, **{f"same_{name}": agreement for name, agreement in same.items()}}
+                {"files": files, "cosine": cosine, **{f"same_{name}": agreement for name, agreement in matches.items()}}
             )
 
-    nearest = np.array([max(line["cosine"]) for line in lines])
-    every = np.array([value for line in lines for value in line["cosine"]])
-    print(f"sources: {len(rows)}, compiled {len(lines)}, refused {len(refused)}; rows compared {len(every)}")
-    for title, values in (("source and its nearest file", nearest), ("all rows", every)):
+    best_cosines = np.array([max(line["cosine"]) for line in lines])
+    all_cosines = np.array([value for line in lines for value in line["cosine"]])
+    print(f"sources: {len(rows)}, compiled {len(lines)}, refused {len(refused)}; rows compared {len(all_cosines)}")
+    for title, values in (("source and its nearest file", best_cosines), ("all rows", all_cosines)):
         print(
             f"cosine, {title}: median {np.median(values):.4f}, mean {values.mean():.4f}, "
             f"10th percentile {np.quantile(values, 0.1):.4f}"
@@ -105,8 +105,8 @@ def main() -> None:
         with arguments.output.open("w", encoding="utf-8") as stream:
             for line in lines:
                 print(json.dumps(line), file=stream)
-            for file, why in refused:
-                print(json.dumps({"files": [file], "refused": why}), file=stream)
+            for file, reason in refused:
+                print(json.dumps({"files": [file], "refused": reason}), file=stream)
 
 
 def _preferred(head: TaskHead, module: IRModule, context: dict[str, str]) -> str:

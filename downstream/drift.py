@@ -64,32 +64,32 @@ class Reader:
         return {
             "module": {"": self.modules.embed(source, form="plain")},
             "function": dict(zip(names, parts.vector, strict=True)),
-            "loop": {(one.region.symbol, one.region.line): one.setting for one in loops},
-            "size": {one.region.symbol: one.value for one in self.sizes.predict(source)},
+            "loop": {(prediction.region.symbol, prediction.region.line): prediction.setting for prediction in loops},
+            "size": {prediction.region.symbol: prediction.value for prediction in self.sizes.predict(source)},
         }
 
 
-def cosine(one: np.ndarray, other: np.ndarray) -> float:
+def cosine(left: np.ndarray, right: np.ndarray) -> float:
     """Of two vectors."""
-    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+    return float(left @ right / np.linalg.norm(left) / np.linalg.norm(right))
 
 
-def compared(before: list[dict[str, dict[Any, Any]]], after: list[dict[str, dict[Any, Any]]]) -> dict[str, Any]:
+def compare_readings(base: list[dict[str, dict[Any, Any]]], changed: list[dict[str, dict[Any, Any]]]) -> dict[str, Any]:
     """Figures of one change."""
     pairs_of: dict[str, list[tuple[Any, Any]]] = {kind: [] for kind in ("module", "function", "loop", "size")}
-    for one, other in zip(before, after, strict=True):
+    for old, new in zip(base, changed, strict=True):
         for kind, pairs in pairs_of.items():
-            pairs += [(one[kind][key], other[kind][key]) for key in one[kind].keys() & other[kind].keys()]
+            pairs += [(old[kind][key], new[kind][key]) for key in old[kind].keys() & new[kind].keys()]
     similarities: dict[str, Any] = {kind: [cosine(*pair) for pair in pairs_of[kind]] for kind in ("module", "function")}
     similarities = {
-        kind: {"count": len(each), "median": np.median(each), "low": np.quantile(each, 0.05)}
-        for kind, each in similarities.items()
+        kind: {"count": len(values), "median": np.median(values), "low": np.quantile(values, 0.05)}
+        for kind, values in similarities.items()
     }
-    same = [one == other for one, other in pairs_of["loop"]]
-    moved = [abs(np.expm1(other - one)) for one, other in pairs_of["size"]]
+    is_same = [old == new for old, new in pairs_of["loop"]]
+    changes = [abs(np.expm1(new - old)) for old, new in pairs_of["size"]]
     return similarities | {
-        "loop": {"count": len(same), "same": np.mean(same)},
-        "size": {"count": len(moved), "median": np.median(moved), "mean": np.mean(moved)},
+        "loop": {"count": len(is_same), "same": np.mean(is_same)},
+        "size": {"count": len(changes), "median": np.median(changes), "mean": np.mean(changes)},
     }
 
 
@@ -109,7 +109,7 @@ def main() -> None:
                 except MirencError as error:
                     raise SystemExit(f"{name}: {error}") from None
                 advance(note=name)
-    rows = {name: compared(answers[BASE], answers[name]) for name in CHANGES}
+    rows = {name: compare_readings(answers[BASE], answers[name]) for name in CHANGES}
     record = {"sources": len(sources), "base": f"{BASE}, as the tools compile a source", "rows": rows}
     arguments.output.write_text(json.dumps(record, indent=1, default=float) + "\n", encoding="utf-8")
 

@@ -82,7 +82,7 @@ class LiveModel(nn.Module):
 @torch.no_grad()
 def embed(live: LiveModel, chosen: Sequence[int]) -> Tensor:
     """Vectors without gradients, some kernels at a time. Shapes: B numbers -> (B, H + d)."""
-    return torch.cat([live(chosen[at : at + BATCH]) for at in range(0, len(chosen), BATCH)])
+    return torch.cat([live(chosen[start : start + BATCH]) for start in range(0, len(chosen), BATCH)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,11 +153,11 @@ def train(
     optimiser = torch.optim.AdamW(groups)
     spent = np.zeros(2)
     for _ in range(epochs):
-        started = clocks()
+        start = clocks()
         total = 0.0
         order = rng.permutation(training)
-        for at in range(0, len(order), BATCH):
-            rows = order[at : at + BATCH]
+        for first in range(0, len(order), BATCH):
+            rows = order[first : first + BATCH]
             inputs = table.frozen_rows(rows) if live is None else table.live_rows(live, rows)
             loss = F.cross_entropy(head(inputs), table.labels[rows])
             optimiser.zero_grad(set_to_none=True)
@@ -166,7 +166,7 @@ def train(
                 nn.utils.clip_grad_norm_(tuned, CLIP)
             optimiser.step()
             total += loss.item() * len(rows)
-        spent += clocks() - started
+        spent += clocks() - start
         after_epoch(head, total / len(order))
     return head, spent
 
@@ -178,23 +178,23 @@ def measure_arm(arm: str, table: Table, live: LiveModel, training: Rows, test: R
     curve: dict[str, list[float]] = {"loss_by_epoch": [], "accuracy_by_epoch": []}
 
     @torch.no_grad()
-    def choose(head: Head, *, embedded: bool) -> Rows:
-        vectors = table.vectors[table.kernel[test]] if embedded else embed(live, needed.tolist())[place]
+    def choose(head: Head, *, is_frozen: bool) -> Rows:
+        vectors = table.vectors[table.kernel[test]] if is_frozen else embed(live, needed.tolist())[place]
         choice = table.data.default.copy()
         choice[test] = head(torch.cat([table.context[test], vectors], 1)).argmax(1).numpy()
         return table.data.resolve(choice)[test]
 
     def after_epoch(head: Head, loss: float) -> None:
-        accuracy = float(np.mean(choose(head, embedded=frozen) == table.labels[test].numpy()))
+        accuracy = float(np.mean(choose(head, is_frozen=frozen) == table.labels[test].numpy()))
         curve["loss_by_epoch"].append(round(loss, 5))
         curve["accuracy_by_epoch"].append(round(accuracy, 5))
         print(f"  {arm}, epoch {len(curve['loss_by_epoch'])}: loss {loss:.4f}, held out {accuracy:.3f}", flush=True)
 
     seconds = {}
     head, seconds["training"] = train(table, training, None if frozen else live, after_epoch=after_epoch, **options)
-    started = clocks()
-    choices = choose(head, embedded=False)  # a new kernel must be embedded in either arm
-    seconds["inference"] = clocks() - started
+    start = clocks()
+    choices = choose(head, is_frozen=False)  # a new kernel must be embedded in either arm
+    seconds["inference"] = clocks() - start
     return {
         "choices": choices.tolist(),
         **curve,
@@ -212,18 +212,18 @@ def figures(data: TaskData, folds: list[dict[str, Any]], embedding_seconds: list
     out: dict[str, Any] = {}
     hits: dict[str, NDArray[np.float64]] = {}
     for arm in ARMS:
-        each = [fold[arm] for fold in folds]
-        choice = np.concatenate([one["choices"] for one in each])
+        runs = [fold[arm] for fold in folds]
+        choice = np.concatenate([record["choices"] for record in runs])
         hits[arm] = (choice == data.labels[rows]).astype(np.float64)
-        accuracies = [one["accuracy_by_epoch"][-1] for one in each]
+        accuracies = [record["accuracy_by_epoch"][-1] for record in runs]
         out[arm] = {
             "accuracy": float(np.mean(accuracies)),  # mean over folds
             "accuracy_sd": float(np.std(accuracies, ddof=1)) if len(folds) > 1 else 0.0,
             "accuracy_interval": group_interval(hits[arm], data.group[rows]),
-            "accuracy_by_epoch": np.mean([one["accuracy_by_epoch"] for one in each], axis=0).tolist(),
-            "loss_by_epoch": np.mean([one["loss_by_epoch"] for one in each], axis=0).tolist(),
+            "accuracy_by_epoch": np.mean([record["accuracy_by_epoch"] for record in runs], axis=0).tolist(),
+            "loss_by_epoch": np.mean([record["loss_by_epoch"] for record in runs], axis=0).tolist(),
             "pooled": decision_figures(data.known[rows], choice, data.baseline[rows]),
-            **{key: float(np.mean([one[key] for one in each])) for key in each[0] if key.endswith("seconds")},
+            **{key: float(np.mean([record[key] for record in runs])) for key in runs[0] if key.endswith("seconds")},
         }
     frozen, tuned = (out[arm]["training_seconds"] for arm in ARMS)
     difference = hits["fine_tuned"] - hits["frozen"]
@@ -246,9 +246,9 @@ def measure(arguments: argparse.Namespace, write: Callable[[dict[str, Any]], Non
     model: MIREncoder = encoder.runtime.model  # type: ignore[attr-defined]  # the torch runtime has one
     pieces, kernel = data.distinct_code
     kernels = read_kernels(encoder, [ir for ir, _ in pieces])
-    started = clocks()
+    start = clocks()
     vectors = embed(LiveModel(model, kernels), range(len(pieces)))
-    embedding_seconds = np.round(clocks() - started, 3).tolist()
+    embedding_seconds = np.round(clocks() - start, 3).tolist()
     print(f"{len(pieces)} kernels embedded in {embedding_seconds[0]} s", flush=True)
     context = np.array([task.context.encode(sample.context) for sample in data.samples], dtype=np.float32)
     table = Table(torch.from_numpy(context), kernel, data, torch.from_numpy(data.labels), vectors)
@@ -267,8 +267,8 @@ def measure(arguments: argparse.Namespace, write: Callable[[dict[str, Any]], Non
         "folds": [],
     }
     options = {"epochs": arguments.epochs, "encoder_rate": arguments.encoder_rate}
-    every = ((seed, *fold) for seed in count() for fold in protocol.split(data, seed))
-    for number, (seed, training, test) in enumerate(islice(every, arguments.folds)):
+    splits = ((seed, *fold) for seed in count() for fold in protocol.split(data, seed))
+    for number, (seed, training, test) in enumerate(islice(splits, arguments.folds)):
         print(
             f"fold {number + 1} of {arguments.folds}: {len(training)} training rows, {len(test)} test rows", flush=True
         )
@@ -290,15 +290,15 @@ def table_text(record: dict[str, Any]) -> str:
     columns = "| Arm | accuracy ± sd of folds | training, s | inference, s |"
     lines = [f"{title}, {extent}", "", columns, "|---|---|---|---|"]
     for arm in ARMS:
-        of_arm = figures[arm]
-        accuracy = f"{100 * of_arm['accuracy']:.1f} ± {100 * of_arm['accuracy_sd']:.1f}"
-        lines.append(f"| {arm} | {accuracy} | {of_arm['training_seconds']:.2f} | {of_arm['inference_seconds']:.2f} |")
+        values = figures[arm]
+        accuracy = f"{100 * values['accuracy']:.1f} ± {100 * values['accuracy_sd']:.1f}"
+        lines.append(f"| {arm} | {accuracy} | {values['training_seconds']:.2f} | {values['inference_seconds']:.2f} |")
     low, high = (100 * bound for bound in figures["pooled_gain_interval"])
     over_rows = f"over rows {100 * figures['pooled_gain']:+.1f} [{low:+.1f}, {high:+.1f}] (95 %, over kernels)"
     lines += ["", f"fine_tuned - frozen: {100 * figures['gain']:+.1f} points, mean of folds; {over_rows}"]
     ratio = f"{figures['training_ratio']:.0f} (processor time: {figures['training_cpu_ratio']:.0f})"
-    embedded = f"with {figures['embedding_seconds']:.1f} s of embedding {figures['training_ratio_with_embedding']:.1f}"
-    lines.append(f"seconds of training, fine_tuned / frozen: {ratio}; {embedded}")
+    embedding = f"with {figures['embedding_seconds']:.1f} s of embedding {figures['training_ratio_with_embedding']:.1f}"
+    lines.append(f"seconds of training, fine_tuned / frozen: {ratio}; {embedding}")
     return "\n".join(lines)
 
 

@@ -70,20 +70,20 @@ class KeptFeatures:
         ------
         OSError
         """
-        about = {"format": FORMAT, "source": self.source, "digest": self.digest, "note": self.note}
+        header = {"format": FORMAT, "source": self.source, "digest": self.digest, "note": self.note}
         with delivered(path) as part, part.open("wb") as stream:
             np.savez_compressed(
                 stream,
-                about=json.dumps(about),
+                about=json.dumps(header),
                 hashes=np.char.encode(self.hashes, "ascii"),
                 allow_pickle=False,
                 **{f"part.{name}": _small(matrix) for name, matrix in self.parts.items()},
             )
 
-    def joined(self, more: KeptFeatures) -> KeptFeatures:
+    def joined(self, tail: KeptFeatures) -> KeptFeatures:
         """These, and behind them others of the same source."""
-        parts = {name: np.concatenate([one, more.parts[name]]) for name, one in self.parts.items()}
-        return KeptFeatures(self.source, self.digest, np.concatenate([self.hashes, more.hashes]), parts, more.note)
+        parts = {name: np.concatenate([matrix, tail.parts[name]]) for name, matrix in self.parts.items()}
+        return KeptFeatures(self.source, self.digest, np.concatenate([self.hashes, tail.hashes]), parts, tail.note)
 
 
 def _small(matrix: NDArray[Any]) -> NDArray[Any]:
@@ -100,15 +100,15 @@ def read_kept(path: str | Path) -> KeptFeatures:
         No such file, or a damaged one.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            about = json.loads(str(stored["about"]))
-            if about["format"] != FORMAT:
-                raise TaskError(f"{path}: features of format {about['format']}; {FORMAT} is needed. Compute them anew")
-            parts = {name.removeprefix("part."): stored[name] for name in stored.files if name.startswith("part.")}
-            hashes = np.char.decode(stored["hashes"], "ascii")
-            if not parts or {len(one) for one in parts.values()} != {len(hashes)}:
+        with np.load(path, allow_pickle=False) as archive:
+            header = json.loads(str(archive["about"]))
+            if header["format"] != FORMAT:
+                raise TaskError(f"{path}: features of format {header['format']}; {FORMAT} is needed. Compute them anew")
+            parts = {name.removeprefix("part."): archive[name] for name in archive.files if name.startswith("part.")}
+            hashes = np.char.decode(archive["hashes"], "ascii")
+            if not parts or {len(matrix) for matrix in parts.values()} != {len(hashes)}:
                 raise ValueError("parts of different lengths")
-            return KeptFeatures(about["source"], about["digest"], hashes, parts, about["note"])
+            return KeptFeatures(header["source"], header["digest"], hashes, parts, header["note"])
     except FileNotFoundError:
         raise TaskError(f"{path}: no such file of features. Type: python downstream/pass_features.py") from None
     except TaskError:  # which is a ValueError, too
@@ -125,31 +125,31 @@ def read_all(paths: Sequence[Path], first: str = "") -> list[KeptFeatures]:
     TaskError
         As `read_kept`; no file, none of that model, or two of one source.
     """
-    files = [one for path in paths for one in (sorted(path.glob("*.npz")) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (sorted(path.glob("*.npz")) if path.is_dir() else [path])]
     tables = [read_kept(path) for path in files]
-    models = [one.source for one in tables if one.digest]
+    models = [table.source for table in tables if table.digest]
     if not tables or (first and first not in models):
         raise TaskError(
             f"{', '.join(map(str, paths))}: features of {', '.join(models) or 'no model'}; wanted: {first or 'some'}. "
             "Type: python downstream/pass_features.py"
         )
     place: dict[str, Path] = {}
-    for one, path in zip(tables, files, strict=True):
-        if one.source in place:
+    for new, path in zip(tables, files, strict=True):
+        if new.source in place:
             raise TaskError(
-                f"{place[one.source]} and {path} are both of {one.source}, and rows are told apart by that name. Give "
+                f"{place[new.source]} and {path} are both of {new.source}, and rows are told apart by that name. Give "
                 "one of them"
             )
-        place[one.source] = path
-    return sorted(tables, key=lambda one: bool(first) and one.source != first)
+        place[new.source] = path
+    return sorted(tables, key=lambda table: bool(first) and table.source != first)
 
 
 def model_of(sources: Sequence[KeptFeatures]) -> dict[str, Any]:
     """Name and digest of the first model, as records keep them, "" without any; ``others``: digest of each further."""
-    models = {one.source: one.digest for one in sources if one.digest}
-    first, *others = models or [""]
+    models = {source.source: source.digest for source in sources if source.digest}
+    first, *other_names = models or [""]
     first_model: dict[str, Any] = {"name": first, "digest": models.get(first, "")}
-    return {**first_model, "others": {name: models[name] for name in others}} if others else first_model
+    return {**first_model, "others": {name: models[name] for name in other_names}} if other_names else first_model
 
 
 def taught_rows(sources: Sequence[KeptFeatures]) -> set[str]:
@@ -162,7 +162,7 @@ def known_rows(sources: Sequence[KeptFeatures]) -> dict[str, tuple[KeptFeatures,
 
     The first model's have plain names, those of any other ``both:NAME``.
     """
-    models = [one.source for one in sources if one.digest]
+    models = [table.source for table in sources if table.digest]
     rows_by_name: dict[str, tuple[KeptFeatures, str]] = {}
     for source in sources:
         if source.digest:
@@ -198,23 +198,23 @@ def features_of(
     TaskError
         A row that no source has, or a piece that a source does not have.
     """
-    known = known_rows(sources)
+    available = known_rows(sources)
     result = []
     for row in rows:
         if row == "no_code":
             result.append(Features(row, context.copy(), context.shape[1]))
             continue
-        if row not in known:
-            raise TaskError(f"no file of features has row {row!r}; available: no_code, {', '.join(known)}")
-        source, part_row = known[row]
-        place = {one: number for number, one in enumerate(source.hashes.tolist())}
-        missing = [one for one in hashes if one not in place]
+        if row not in available:
+            raise TaskError(f"no file of features has row {row!r}; available: no_code, {', '.join(available)}")
+        source, part_row = available[row]
+        place = {digest: number for number, digest in enumerate(source.hashes.tolist())}
+        missing = [digest for digest in hashes if digest not in place]
         if missing:
             raise TaskError(
                 f"features of {source.source} lack {len(missing)} of {len(hashes)} pieces, as {missing[0][:12]}. "
                 "Type: python downstream/pass_features.py"
             )
-        chosen = np.array([place[one] for one in hashes])
+        chosen = np.array([place[digest] for digest in hashes])
         parts = {name: matrix[chosen].astype(np.float32) for name, matrix in source.parts.items()}
         code = _of_row(part_row, parts)
         result.append(Features(row, np.concatenate([context, code], axis=1), context.shape[1], "", source.note))
@@ -232,9 +232,9 @@ def features_of_table(
         As `features_of`; no sample is left.
     """
     hashes = {piece.name: piece.ir_hash for piece in read_compiled(folder).pieces}
-    known = known_rows(sources)
-    have = [set(known[row][0].hashes.tolist()) for row in rows if row in known]
-    complete = [row for row, one in enumerate(data.samples) if all(hashes[one.name] in names for names in have)]
+    available = known_rows(sources)
+    have = [set(available[row][0].hashes.tolist()) for row in rows if row in available]
+    complete = [row for row, item in enumerate(data.samples) if all(hashes[item.name] in names for names in have)]
     if not complete:
         raise TaskError(f"{folder}: the features are of other pieces. Type: python downstream/pass_features.py")
     if len(complete) < len(data):  # a subset has a hash of its own
@@ -247,6 +247,6 @@ def _of_row(row: str, parts: Mapping[str, NDArray[np.float32]]) -> NDArray[np.fl
     """Code features of a row. (n, D)."""
     if row not in CODE_ROWS:
         return parts[row].astype(np.float64)
-    each = range(len(next(iter(parts.values()))))
-    vectors = [code_vector(row, {name: matrix[one] for name, matrix in parts.items()}) for one in each]
+    rows = range(len(next(iter(parts.values()))))
+    vectors = [code_vector(row, {name: matrix[number] for name, matrix in parts.items()}) for number in rows]
     return np.array(vectors, dtype=np.float64)

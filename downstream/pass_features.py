@@ -70,16 +70,16 @@ class Code(NamedTuple):
         """The module."""
         if self.names is None:
             return parse_ir(self.text)
-        known = self.names
-        return read_canonical(self.text, name=self.hash[:12], demangle=lambda names: [known[name] for name in names])
+        lookup = self.names
+        return read_canonical(self.text, name=self.hash[:12], demangle=lambda names: [lookup[name] for name in names])
 
 
-class Made(NamedTuple):
+class ChunkFeatures(NamedTuple):
     """What became of a chunk: hashes, parts of each, what could not be read, how many IR2Vec gave nothing for."""
 
     hashes: list[str]
     parts: dict[str, np.ndarray]
-    failed: list[str]
+    failures: list[str]
     missing: int = 0
 
 
@@ -88,8 +88,8 @@ def read_code(place: Path) -> list[Code]:
     """Each different piece of a table, or of a file of code."""
     if place.is_file():
         return [
-            Code(one["ir_hash"], one["symbol"], one["ir"], json.loads(one["names"]))
-            for one in pq.read_table(place).to_pylist()
+            Code(row["ir_hash"], row["symbol"], row["ir"], json.loads(row["names"]))
+            for row in pq.read_table(place).to_pylist()
         ]
     pieces = {piece.ir_hash: piece for piece in read_compiled(place).pieces}
     texts = read_piece_ir(place, list(pieces.values()))
@@ -100,20 +100,20 @@ def chunks_of(code: Sequence[Code]) -> Iterator[list[Code]]:
     """A few pieces at a time."""
     chunk: list[Code] = []
     size = 0
-    for one in code:
-        if chunk and (len(chunk) == CHUNK_PIECES or size + len(one.text) > CHUNK_BYTES):
+    for piece in code:
+        if chunk and (len(chunk) == CHUNK_PIECES or size + len(piece.text) > CHUNK_BYTES):
             yield chunk
             chunk, size = [], 0
-        chunk.append(one)
-        size += len(one.text)
+        chunk.append(piece)
+        size += len(piece.text)
     if chunk:
         yield chunk
 
 
-def prepared(chunk: list[Code]) -> tuple[list[dict[str, str]], list[str]]:
+def prepare_rows(chunk: list[Code]) -> tuple[list[dict[str, str]], list[str]]:
     """Pieces as text that needs no LLVM to be read, as rows of a file; and what could not be read."""
-    rows, failed = [], []
-    for one in chunk:
+    rows, failures = [], []
+    for piece in chunk:
         names: dict[str, str] = {}
 
         def note(mangled: list[str], names: dict[str, str] = names) -> list[str]:
@@ -122,18 +122,18 @@ def prepared(chunk: list[Code]) -> tuple[list[dict[str, str]], list[str]]:
             return demangled
 
         try:
-            text = default_worker().canonicalise(one.text.encode("utf-8", "surrogateescape"))
-            read_canonical(text, name=one.hash[:12], demangle=note)
+            text = default_worker().canonicalise(piece.text.encode("utf-8", "surrogateescape"))
+            read_canonical(text, name=piece.hash[:12], demangle=note)
         except MirencError as error:
-            failed.append(f"{one.hash[:12]}: {error}")
+            failures.append(f"{piece.hash[:12]}: {error}")
             continue
-        rows.append({"ir_hash": one.hash, "symbol": one.symbol, "ir": text, "names": json.dumps(names)})
-    return rows, failed
+        rows.append({"ir_hash": piece.hash, "symbol": piece.symbol, "ir": text, "names": json.dumps(names)})
+    return rows, failures
 
 
 def write_code(code: Sequence[Code], path: Path, jobs: int) -> list[str]:
     """Read all pieces and write them; what could not be read."""
-    failed: list[str] = []
+    failures: list[str] = []
     schema = pa.schema([(name, pa.large_string()) for name in ("ir_hash", "symbol", "ir", "names")])
     options: dict[str, Any] = {"compression": "zstd", "compression_level": LEVEL, "use_dictionary": False}
     with (
@@ -142,14 +142,14 @@ def write_code(code: Sequence[Code], path: Path, jobs: int) -> list[str]:
         progress("reading", len(code)) as advance,
     ):
         rows: list[dict[str, str]] = []
-        for chunk, (written, wrong) in run(prepared, code, jobs):
-            rows += written
-            failed += wrong
+        for chunk, (new_rows, new_failures) in run(prepare_rows, code, jobs):
+            rows += new_rows
+            failures += new_failures
             advance(len(chunk))
         # In few groups: what is like something before it costs next to nothing.
         for first in range(0, len(rows), 4096):
             writer.write_table(pa.Table.from_pylist(rows[first : first + 4096], schema=schema))
-    return failed
+    return failures
 
 
 # -- what is computed ----------------------------------------------------------------------------------
@@ -164,58 +164,58 @@ def encoder_of(model: str, device: str, threads: int) -> Any:
 
 def counted_features(module: IRModule, region: Region | None) -> dict[str, np.ndarray]:
     """The rows that no model takes part in, of a region or a whole module."""
-    inside = None
+    instructions = None
     if region is not None:
-        listed = regions_of(module, region.level)
-        keys = [(one.symbol, one.header) for one in listed.regions]
-        inside = listed.instruction[listed.region == keys.index((region.symbol, region.header))]
-    return {name: count(module, inside) for name, count in COUNTED.items()}
+        regions = regions_of(module, region.level)
+        keys = [(item.symbol, item.header) for item in regions.regions]
+        instructions = regions.instruction[regions.region == keys.index((region.symbol, region.header))]
+    return {name: count(module, instructions) for name, count in COUNTED.items()}
 
 
-def of_source(chunk: list[Code], source: str, model: str, device: str, threads: int) -> Made:
+def features_of_chunk(chunk: list[Code], source: str, model: str, device: str, threads: int) -> ChunkFeatures:
     """What a source says of some pieces."""
-    read: list[tuple[Code, IRModule]] = []
-    failed: list[str] = []
-    for one in chunk:
+    pairs: list[tuple[Code, IRModule]] = []
+    failures: list[str] = []
+    for piece in chunk:
         try:
-            read.append((one, one.module()))
+            pairs.append((piece, piece.module()))
         except MirencError as error:
-            failed.append(f"{one.hash[:12]}: {error}")
+            failures.append(f"{piece.hash[:12]}: {error}")
     parts_of_code: list[dict[str, np.ndarray]] = []
     missing = 0
     if source == "ir2vec":
-        vectors, missing = ir2vec_vectors([ir2vec_text(one.text, module, one.region) for one, module in read])
+        vectors, missing = ir2vec_vectors([ir2vec_text(piece.text, module, piece.region) for piece, module in pairs])
         # A flow that runs in circles makes numbers up to 7e10, which would hide all others. As logarithms it does best.
         parts_of_code = [{"ir2vec": np.sign(vector) * np.log1p(np.abs(vector))} for vector in vectors]
     elif source == "counted":
-        parts_of_code = [counted_features(module, one.region) for one, module in read]
+        parts_of_code = [counted_features(module, piece.region) for piece, module in pairs]
     else:
         reader = CodeReader(encoder_of(model, device, threads), histogram=False)
         try:
-            parts_of_code = [parts for (parts,) in reader.of_modules([(module, [one.region]) for one, module in read])]
+            parts_of_code = [parts for (parts,) in reader.of_modules([(module, [c.region]) for c, module in pairs])]
         except MirencError:  # of one of them: alone, each is told
             readable = []
-            for one, module in read:
+            for piece, module in pairs:
                 try:
-                    parts_of_code += reader(module, [one.region])
-                    readable.append((one, module))
+                    parts_of_code += reader(module, [piece.region])
+                    readable.append((piece, module))
                 except MirencError as error:
-                    failed.append(f"{one.hash[:12]}: {error}")
-            read = readable
+                    failures.append(f"{piece.hash[:12]}: {error}")
+            pairs = readable
     names = list(parts_of_code[0]) if parts_of_code else []
-    parts = {name: np.stack([one[name] for one in parts_of_code]) for name in names}
-    return Made([one.hash for one, _ in read], parts, failed, missing)
+    parts = {name: np.stack([code_parts[name] for code_parts in parts_of_code]) for name in names}
+    return ChunkFeatures([piece.hash for piece, _ in pairs], parts, failures, missing)
 
 
-def run(work: Callable[..., Any], code: Sequence[Code], jobs: int, *extra: Any) -> Iterator[tuple[list[Code], Any]]:
+def run(function: Callable[..., Any], code: Sequence[Code], jobs: int, *extra: Any) -> Iterator[tuple[list[Code], Any]]:
     """Each chunk with what became of it, in order."""
     chunks = list(chunks_of(code))
     if jobs == 1:
-        yield from ((chunk, work(chunk, *extra)) for chunk in chunks)
+        yield from ((chunk, function(chunk, *extra)) for chunk in chunks)
         return
     # spawn: a forked child would share the parent's connection to LLVM.
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        yield from zip(chunks, pool.map(work, chunks, *map(itertools.repeat, extra)), strict=True)
+        yield from zip(chunks, pool.map(function, chunks, *map(itertools.repeat, extra)), strict=True)
 
 
 def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str, jobs: int) -> list[str]:
@@ -223,42 +223,42 @@ def add(code: Sequence[Code], folder: Path, source: str, model: str, device: str
     digest = mirenc.load(model).features_digest if model else ""
     name = mirenc.load(model).name if model else source
     path = folder / f"{name}.npz"
-    stored = read_kept(path) if path.is_file() else None
-    if stored is not None and stored.digest != digest:
+    features = read_kept(path) if path.is_file() else None
+    if features is not None and features.digest != digest:
         raise SystemExit(
-            f"{path} is of another model of that name ({stored.digest[:12]}). Move it away, or name a folder"
+            f"{path} is of another model of that name ({features.digest[:12]}). Move it away, or name a folder"
         )
-    have = set() if stored is None else set(stored.hashes.tolist())
-    left = [one for one in code if one.hash not in have]
-    zeros = 0 if stored is None or source != "ir2vec" else int((~stored.parts["ir2vec"].any(axis=1)).sum())
-    failed: list[str] = []
-    waiting: list[KeptFeatures] = []
+    have = set() if features is None else set(features.hashes.tolist())
+    lacking = [piece for piece in code if piece.hash not in have]
+    zeros = 0 if features is None or source != "ir2vec" else int((~features.parts["ir2vec"].any(axis=1)).sum())
+    failures: list[str] = []
+    pending: list[KeptFeatures] = []
     saved = time.monotonic()
 
     def save() -> None:
-        nonlocal stored, saved
-        for one in waiting:
-            stored = one if stored is None else stored.joined(one)
-        waiting.clear()
-        if stored is not None:
-            stored.save(path)
+        nonlocal features, saved
+        for addition in pending:
+            features = addition if features is None else features.joined(addition)
+        pending.clear()
+        if features is not None:
+            features.save(path)
         saved = time.monotonic()
 
     threads = 1 if jobs > 1 else 0
-    with progress(name, len(left)) as advance:
-        for chunk, computed in run(of_source, left, jobs, source, model, device, threads):
+    with progress(name, len(lacking)) as advance:
+        for chunk, computed in run(features_of_chunk, lacking, jobs, source, model, device, threads):
             zeros += computed.missing
-            failed += computed.failed
+            failures += computed.failures
             note = f"IR2Vec gave no vector for {zeros} files: zeros" if source == "ir2vec" and zeros else ""
             if computed.hashes:
-                waiting.append(KeptFeatures(name, digest, np.array(computed.hashes), computed.parts, note))
+                pending.append(KeptFeatures(name, digest, np.array(computed.hashes), computed.parts, note))
             if time.monotonic() - saved > SAVE_SECONDS:
                 save()
             advance(len(chunk))
     save()
-    count = 0 if stored is None else len(stored.hashes)
-    print(f"{path}: {count} pieces, {len(left) - len(failed)} of them new")
-    return failed
+    count = 0 if features is None else len(features.hashes)
+    print(f"{path}: {count} pieces, {len(lacking) - len(failures)} of them new")
+    return failures
 
 
 def main() -> None:
@@ -276,19 +276,19 @@ def main() -> None:
     if arguments.output is None and (arguments.counted or arguments.ir2vec or arguments.model):
         parser.error("name the folder of the features: -o FEATURES")
     code = read_code(arguments.table)
-    failed: list[str] = []
+    failures: list[str] = []
     if arguments.code is not None:
-        failed += write_code(code, arguments.code, arguments.jobs)
+        failures += write_code(code, arguments.code, arguments.jobs)
     if arguments.output is not None:
         arguments.output.mkdir(parents=True, exist_ok=True)
     for source in ("counted", "ir2vec"):
         if getattr(arguments, source):
-            failed += add(code, arguments.output, source, "", "cpu", arguments.jobs)
+            failures += add(code, arguments.output, source, "", "cpu", arguments.jobs)
     for model in arguments.model:
-        failed += add(code, arguments.output, "model", model, arguments.device, arguments.jobs)
-    for one in sorted(set(failed)):
-        print(one, file=sys.stderr)
-    sys.exit(1 if failed else 0)
+        failures += add(code, arguments.output, "model", model, arguments.device, arguments.jobs)
+    for failure in sorted(set(failures)):
+        print(failure, file=sys.stderr)
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":

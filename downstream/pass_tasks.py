@@ -41,30 +41,30 @@ TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")
 
 
-def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, list[float]]]:
+def gains_over_peers(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, list[float]]]:
     """What each row wins over each that was not pre-trained: row -> other -> difference and interval.
 
     Of labels the mean AUC, of choices the log of the speedup, of numbers the mean absolute error that is gone.
     """
     rows = report.rows(protocol)
-    data, inside = report.data, np.flatnonzero(report.tested(protocol))
-    group = data.group[inside]
-    beaten: dict[str, dict[str, list[float]]] = {}
-    others = [row for row in rows if row in WITHOUT]
+    data, tested_rows = report.data, np.flatnonzero(report.tested(protocol))
+    group = data.group[tested_rows]
+    gains_by_row: dict[str, dict[str, list[float]]] = {}
+    peers = [row for row in rows if row in WITHOUT]
     if data.label_names:
-        truth = data.label_table[inside]
+        truth = data.label_table[tested_rows]
         varying = truth.any(axis=0) & ~truth.all(axis=0)
 
         def pairs_of(row: str) -> RankedPairs:
-            each = report.predictions(protocol, row)[:, inside][:, :, varying]
-            return RankedPairs.mean([RankedPairs.of(truth[:, varying], predicted, group) for predicted in each])
+            predictions = report.predictions(protocol, row)[:, tested_rows][:, :, varying]
+            return RankedPairs.mean([RankedPairs.of(truth[:, varying], predicted, group) for predicted in predictions])
 
         def gains_of(row: str) -> dict[str, list[float]]:
-            of_row = pairs[row]
+            row_pairs = pairs[row]
             return {
-                other: [of_row.area - pairs[other].area, *of_row.interval(pairs[other])]
-                for other in others
-                if other != row
+                peer: [row_pairs.area - pairs[peer].area, *row_pairs.interval(pairs[peer])]
+                for peer in peers
+                if peer != row
             }
 
         with ThreadPoolExecutor(jobs) as pool:
@@ -75,13 +75,13 @@ def beside(report: TaskReport, protocol: str, jobs: int) -> dict[str, dict[str, 
         predicted = report.predictions(protocol, row)
         if data.target == "costs":
             cost = data.paid[np.arange(len(data)), predicted]
-            values[row] = np.log(data.paid_baseline / cost).mean(axis=0)[inside]
+            values[row] = np.log(data.paid_baseline / cost).mean(axis=0)[tested_rows]
         else:
-            values[row] = -np.abs(predicted - data.value).mean(axis=0)[inside]
+            values[row] = -np.abs(predicted - data.value).mean(axis=0)[tested_rows]
     for row in rows:
-        gains = {other: values[row] - values[other] for other in others if other != row}
-        beaten[row] = {other: [float(gain.mean()), *group_interval(gain, group)] for other, gain in gains.items()}
-    return beaten
+        gains = {peer: values[row] - values[peer] for peer in peers if peer != row}
+        gains_by_row[row] = {peer: [float(gain.mean()), *group_interval(gain, group)] for peer, gain in gains.items()}
+    return gains_by_row
 
 
 def figures_of(
@@ -90,19 +90,19 @@ def figures_of(
     """What is published of a record, as it was saved."""
     settings = {key: value for key, value in record.items() if key not in ("protocols", "figures")}
     run = next(iter(record["protocols"][protocol]["seeds"].values()))
-    tested = report.tested(protocol)
+    is_tested = report.tested(protocol)
     return {
         **settings,
         "table": table,
         "protocol": protocol,
         "title": record["protocols"][protocol]["title"],
-        "tested": int(tested.sum()),
-        "tested_groups": len(np.unique(report.data.group[tested])),
+        "tested": int(is_tested.sum()),
+        "tested_groups": len(np.unique(report.data.group[is_tested])),
         "trained": int((~report.data.held_out).sum()),
         "labels": list(report.data.label_names),
         "seconds": round(seconds, 1),
-        "heads": {row: one["heads"] for row, one in run["rows"].items() if "heads" in one},
-        "beside": beside(report, protocol, jobs),
+        "heads": {row: values["heads"] for row, values in run["rows"].items() if "heads" in values},
+        "beside": gains_over_peers(report, protocol, jobs),
         "figures": record["figures"][protocol],
     }
 
@@ -118,15 +118,15 @@ def evaluate(
     taught: set[str],
 ) -> None:
     """One task and variant under each protocol, into records."""
-    for protocol in arguments.protocol or [one.name for one in task.protocols]:
-        fair = [row for row in features if protocol == HELD_OUT.name or row.row not in taught]
-        prepared = Evaluation(task, data, variant, model, fair)
+    for protocol in arguments.protocol or [item.name for item in task.protocols]:
+        fair_rows = [row for row in features if protocol == HELD_OUT.name or row.row not in taught]
+        evaluation = Evaluation(task, data, variant, model, fair_rows)
         name = ".".join(filter(None, (task.name, variant, protocol, "json")))
         path = arguments.records / name
         previous = [load_report(path, task, data)] if path.is_file() else []
-        started = time.monotonic()
+        start = time.monotonic()
         with progress(path.stem, None) as advance:
-            report: TaskReport = prepared.run(
+            report: TaskReport = evaluation.run(
                 [protocol],
                 seeds=range(arguments.seeds),
                 jobs=arguments.jobs,
@@ -134,7 +134,7 @@ def evaluate(
                 previous_reports=previous,
                 on_report=lambda report, path=path: report.save(path),
             )
-        seconds = time.monotonic() - started
+        seconds = time.monotonic() - start
         report.save(path, arguments.jobs)
         record = json.loads(path.read_text(encoding="utf-8"))
         figures = figures_of(report, record, protocol, seconds, arguments.jobs, table)
@@ -173,8 +173,8 @@ def main() -> None:
                 continue
             data, features = features_of_table(arguments.table, task, complete, sources, rows)
             if len(data) < len(complete):
-                left_out = len(complete) - len(data)
-                print(f"{name} {variant}: {left_out} of {len(complete)} pieces have no features: left out")
+                lacking = len(complete) - len(data)
+                print(f"{name} {variant}: {lacking} of {len(complete)} pieces have no features: left out")
             evaluate(
                 task, data, variant, features, model_of(sources), arguments, complete.content_hash, taught_rows(sources)
             )

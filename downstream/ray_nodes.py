@@ -52,59 +52,59 @@ def pack(folder: Path, rows: int, target: Path) -> None:
     files, codes = [], []
     for path in find_inputs(folder):
         if path.stat().st_size <= LARGEST and len(files) < rows:
-            done = subprocess.run(["llvm-as-19", "-o", "-", path], capture_output=True, check=False)
-            if done.returncode == 0:
+            process = subprocess.run(["llvm-as-19", "-o", "-", path], capture_output=True, check=False)
+            if process.returncode == 0:
                 files.append(path)
-                codes.append(done.stdout)
+                codes.append(process.stdout)
     names = [path.relative_to(folder).as_posix() for path in files]
-    again = [(f"{row // len(files)}/{names[row % len(files)]}", codes[row % len(files)]) for row in range(rows)]
-    columns = {"name": [name for name, _ in again], "content": pa.array([code for _, code in again], pa.binary())}
+    repeats = [(f"{row // len(files)}/{names[row % len(files)]}", codes[row % len(files)]) for row in range(rows)]
+    columns = {"name": [name for name, _ in repeats], "content": pa.array([code for _, code in repeats], pa.binary())}
     pq.write_table(pa.table(columns), target, row_group_size=250)
 
 
-def on_cluster(source: Path, target: Path, work: Path, kill: bool) -> dict[str, Any]:
+def run_cluster(source: Path, target: Path, folder: Path, kill: bool) -> dict[str, Any]:
     """Embed by two nodes; what became of it but for the vectors."""
-    caches = [{"MIRENC_CACHE": str(work / f"cache-{target.stem}-{node}")} for node in "ab"]
+    caches = [{"MIRENC_CACHE": str(folder / f"cache-{target.stem}-{node}")} for node in "ab"]
     resources: dict[str, Any] = {"num_cpus": 1, "object_store_memory": STORE}
-    head = {**resources, "env_vars": caches[0], "_system_config": PATIENCE}
-    cluster = Cluster(initialize_head=True, connect=False, head_node_args=head)
+    head_node = {**resources, "env_vars": caches[0], "_system_config": PATIENCE}
+    cluster = Cluster(initialize_head=True, connect=False, head_node_args=head_node)
     second = cluster.add_node(**resources, env_vars=caches[1])
     cluster.wait_for_nodes()
-    started, record = time.monotonic(), {"nodes": 2}
-    writer, taken = None, 0
+    start, record = time.monotonic(), {"nodes": 2}
+    writer, row_count = None, 0
     groups = row_groups([source])
     ray.init(cluster.address)
     for rows, errors in embed_on_ray(cluster.address, groups, "content", "name", form="plain"):
         assert not errors, errors
         writer = writer or VectorWriter(target, Maker.from_json(json.loads(rows.schema.metadata[b"mirenc"])))
         writer.add_rows(rows)
-        taken += len(rows)
-        if "second_node_wrote" not in record and taken >= sum(count for *_, count in groups) / 4:
+        row_count += len(rows)
+        if "second_node_wrote" not in record and row_count >= sum(count for *_, count in groups) / 4:
             # Only a node's own workers write into its cache.
             cached = Path(caches[1]["MIRENC_CACHE"]).rglob("*")
             record |= {
-                "after_rows": taken,
-                "second_node_wrote": sum(one.stat().st_size for one in cached if one.is_file()),
+                "after_rows": row_count,
+                "second_node_wrote": sum(path.stat().st_size for path in cached if path.is_file()),
             }
             if kill:
                 cluster.remove_node(second, allow_graceful=False)
     assert writer is not None
     with writer:
         pass
-    record["seconds"] = round(time.monotonic() - started, 1)
+    record["seconds"] = round(time.monotonic() - start, 1)
     ray.shutdown()
     cluster.shutdown()
     return record
 
 
-def against(one: VectorTable, other: VectorTable) -> dict[str, Any]:
+def compare(first: VectorTable, second: VectorTable) -> dict[str, Any]:
     """What the second has of the first."""
-    missing, known = set(one.files) - set(other.files), set(other.files)
-    comparison = {"rows": len(other), "lost": len(missing), "twice": len(other) - len(known)}
-    comparison |= {"same_order": one.files == other.files, "same_maker": one.maker == other.maker}
-    if one.files == other.files:
-        comparison["difference"] = float(difference(other.vectors, one.vectors))
-        comparison["equal_to_the_bit"] = float((one.vectors == other.vectors).all(axis=1).mean())
+    missing, distinct_files = set(first.files) - set(second.files), set(second.files)
+    comparison = {"rows": len(second), "lost": len(missing), "twice": len(second) - len(distinct_files)}
+    comparison |= {"same_order": first.files == second.files, "same_maker": first.maker == second.maker}
+    if first.files == second.files:
+        comparison["difference"] = float(difference(second.vectors, first.vectors))
+        comparison["equal_to_the_bit"] = float((first.vectors == second.vectors).all(axis=1).mean())
     return comparison
 
 
@@ -116,12 +116,12 @@ def main() -> None:
     parser.add_argument("-o", dest="output", type=Path, required=True)
     parser.add_argument("--work", type=Path, help="a folder; what an earlier run made there is not made again")
     arguments = parser.parse_args()
-    work = arguments.work or Path(tempfile.mkdtemp(prefix="ray-nodes-"))
-    source, alone = work / "corpus.parquet", work / "one.parquet"
+    folder = arguments.work or Path(tempfile.mkdtemp(prefix="ray-nodes-"))
+    source, ref_file = folder / "corpus.parquet", folder / "one.parquet"
     record: dict[str, Any] = {"ray": ray.__version__, "python": platform.python_version()}
     if not source.exists():
         pack(arguments.folder, arguments.rows, source)
-    if not alone.exists():
+    if not ref_file.exists():
         command = [
             sys.executable,
             "-m",
@@ -135,21 +135,21 @@ def main() -> None:
             "--form",
             "plain",
             "-o",
-            alone,
+            ref_file,
         ]
-        subprocess.run(command, check=True, env={**os.environ, "MIRENC_CACHE": str(work / "cache-one")})
-    one = read_vectors(alone)
+        subprocess.run(command, check=True, env={**os.environ, "MIRENC_CACHE": str(folder / "cache-one")})
+    ref = read_vectors(ref_file)
     record |= {
-        "rows": len(one),
+        "rows": len(ref),
         "bytes": source.stat().st_size,
-        "modules": len({x["content_hash"] for x in one.sources}),
+        "modules": len({x["content_hash"] for x in ref.sources}),
     }
     for name in ("node_killed", "two_nodes"):
-        target = work / f"{name}.parquet"
-        record[name] = on_cluster(source, target, work, name == "node_killed") | against(one, read_vectors(target))
+        target = folder / f"{name}.parquet"
+        record[name] = run_cluster(source, target, folder, name == "node_killed") | compare(ref, read_vectors(target))
         arguments.output.write_text(json.dumps(record, indent=1) + "\n")
     if arguments.work is None:
-        shutil.rmtree(work)
+        shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

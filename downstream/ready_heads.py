@@ -33,11 +33,11 @@ HERE = Path(__file__).parent
 READY = Path(mirenc.__file__).parent / "decide" / "ready"
 
 
-def shipped(names: Sequence[str], kind: type[Task], *, others: bool = False) -> list[tuple[Task, str]]:
+def tasks_with_heads(names: Sequence[str], kind: type[Task], *, exclude: bool = False) -> list[tuple[Task, str]]:
     """Tasks of a kind (or of no such kind) and their variants: those named, or all that ship a head."""
     pairs = []
     for task in map(mirenc.get_task, names or mirenc.list_tasks()):
-        if isinstance(task, kind) != others:
+        if isinstance(task, kind) != exclude:
             pairs += [(task, variant) for variant in (task.variants if names else ready_heads(task))]
     return pairs
 
@@ -45,7 +45,7 @@ def shipped(names: Sequence[str], kind: type[Task], *, others: bool = False) -> 
 def fit_measured(names: Sequence[str]) -> None:
     """The heads of tasks whose samples have code."""
     encoder = mirenc.load()
-    for task, variant in shipped(names, CompiledTask, others=True):
+    for task, variant in tasks_with_heads(names, CompiledTask, exclude=True):
         # Tables that mirenc measured are here.
         data = task.load(HERE / task.name / (variant or "table") if isinstance(task, MeasuredTask) else None, variant)
         for row, end in (("both", ""), ("look_ahead", ".look_ahead"))[: 1 + isinstance(task, LoopTask)]:
@@ -54,7 +54,7 @@ def fit_measured(names: Sequence[str]) -> None:
             print(f"{folder.name}: {head.head.weights_}")
 
 
-def fit_compiled(task: Task, variant: str, table: Path, files: list[Path], model: str | None, ready: Path) -> str:
+def fit_compiled(task: Task, variant: str, table: Path, files: list[Path], model: str | None, output: Path) -> str:
     """One head of a table of passes; how large it is and what it is made of."""
     encoder = mirenc.load(model)
     sources = read_all(files, encoder.name)
@@ -64,7 +64,7 @@ def fit_compiled(task: Task, variant: str, table: Path, files: list[Path], model
     data, (features,) = features_of_table(table, task, complete, sources, ["both"])
     with threadpool_limits(1):
         head = fit_head(task, data, encoder, variant=variant, features=features)
-    folder = head.save(ready / f"{task.name}.{variant or 'all'}")
+    folder = head.save(output / f"{task.name}.{variant or 'all'}")
     size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     lacking = (
         f"{len(complete) - len(data)} of {len(complete)} pieces have no features; " if len(data) < len(complete) else ""
@@ -87,11 +87,11 @@ def main() -> None:
         return
     if not arguments.features:
         parser.error("heads of a table of passes need --features")
-    work = (
-        delayed(fit_compiled)(*one, arguments.passes, arguments.features, arguments.model, arguments.output)
-        for one in shipped(arguments.tasks, CompiledTask)
+    fits = (
+        delayed(fit_compiled)(*pair, arguments.passes, arguments.features, arguments.model, arguments.output)
+        for pair in tasks_with_heads(arguments.tasks, CompiledTask)
     )
-    for line in Parallel(n_jobs=arguments.jobs, return_as="generator")(work):
+    for line in Parallel(n_jobs=arguments.jobs, return_as="generator")(fits):
         print(line)
 
 

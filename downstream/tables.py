@@ -26,7 +26,7 @@ from mirenc.decide.target import STATIC_TITLES
 from mirenc.tools.measure.method import get_method
 
 HERE = Path(__file__).parent
-FEW = 12  # settings, of which people want to know how often the best one was named
+FEW_SETTINGS = 12  # settings, of which people want to know how often the best one was named
 
 
 def percent(figures: dict[str, Any], key: str) -> str:
@@ -35,7 +35,7 @@ def percent(figures: dict[str, Any], key: str) -> str:
     return f"{100 * figures[key]:.1f} ± {100 * figures[f'{key}_sd']:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def against(row: str, figures: dict[str, Any]) -> tuple[str, str]:
+def gains(row: str, figures: dict[str, Any]) -> tuple[str, str]:
     """Difference to the no-code row: accuracy in points, and geometric speedup as a factor."""
     if row in (*STATIC_TITLES, "no_code") or "accuracy_gain" not in figures:
         return "", ""
@@ -63,23 +63,23 @@ def speed_lines(record: dict[str, Any], rows: dict[str, dict[str, Any]]) -> list
     """Columns of a task of many settings, where what counts is time and not who names the very best one."""
     first = next(iter(rows.values()))
     parts = list(first["parts"])
-    head = ["", "speedup over default, geom. (arith.)", "where > 1.05x is there", "gap to best, %"]
-    head += ["share of oracle's gain, %"]
-    head += ["over 0.9 of oracle, samples", "slower by 2 %, samples", "best of 3 measured", "against no code, factor"]
+    header = ["", "speedup over default, geom. (arith.)", "where > 1.05x is there", "gap to best, %"]
+    header += ["share of oracle's gain, %"]
+    header += ["over 0.9 of oracle, samples", "slower by 2 %, samples", "best of 3 measured", "against no code, factor"]
     asks_compiler = "compiler" in rows
     if asks_compiler:
-        head += ["against the compiler's choice, factor"]
-    lines = [head + parts, ["---"] + ["---:"] * (len(head) + len(parts) - 1)]
+        header += ["against the compiler's choice, factor"]
+    lines = [header + parts, ["---"] + ["---:"] * (len(header) + len(parts) - 1)]
     # Of a task without such samples, all are tested.
-    folds = [run["fold"] for one in record["protocols"].values() for run in one["seeds"].values()]
+    folds = [run["fold"] for protocol in record["protocols"].values() for run in protocol["seeds"].values()]
     count = sum(number >= 0 for number in folds[0])
     for row, figures in rows.items():
         low, high = figures["speedup_interval"]
         speedup = f"{figures['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}] ({figures['speedup_arithmetic']:.2f})"
-        three = f"{figures['best_of_three']['speedup_geometric']:.3f}" if "best_of_three" in figures else ""
+        best_of_three = f"{figures['best_of_three']['speedup_geometric']:.3f}" if "best_of_three" in figures else ""
         line = [row_title(row), speedup, headroom(figures), f"{100 * figures['error_rate']:.1f}"]
         line += [f"{100 * figures['oracle_gain_share']:.0f}", f"{count * figures['near_oracle']:.1f} of {count}"]
-        line += [f"{count * figures['slowdowns_2']:.1f} of {count}", three, against(row, figures)[1]]
+        line += [f"{count * figures['slowdowns_2']:.1f} of {count}", best_of_three, gains(row, figures)[1]]
         if asks_compiler:
             line.append("" if row == "compiler" else over_compiler(row, figures))
         lines.append(line + [f"{figures['parts'][part]['speedup_geometric']:.3f}" for part in parts])
@@ -93,25 +93,25 @@ def choice_lines(rows: dict[str, dict[str, Any]]) -> list[list[str]]:
     """Columns of a task of few settings."""
     overs = list(next(iter(rows.values()))["speedup_over"])
     parts = list(next(iter(rows.values()))["parts"])
-    head = ["", "accuracy, %", "macro F1", *(f"speedup over {name}, geom. (arith.)" for name in overs)]
-    head += ["oracle share, %", "slowdowns, %", "accuracy against no code, points", "speedup against no code, factor"]
-    head += parts
-    lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
+    header = ["", "accuracy, %", "macro F1", *(f"speedup over {name}, geom. (arith.)" for name in overs)]
+    header += ["oracle share, %", "slowdowns, %", "accuracy against no code, points", "speedup against no code, factor"]
+    header += parts
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1)]
     for row, figures in rows.items():
         line = [row_title(row), percent(figures, "accuracy"), f"{figures['macro_f1']:.2f}"]
         line += [f"{over['geometric']:.3f} ({over['arithmetic']:.2f})" for over in figures["speedup_over"].values()]
-        line += [f"{100 * figures['oracle_share']:.1f}", f"{100 * figures['slowdowns']:.1f}", *against(row, figures)]
+        line += [f"{100 * figures['oracle_share']:.1f}", f"{100 * figures['slowdowns']:.1f}", *gains(row, figures)]
         for part in parts:
-            one = figures["parts"][part]
-            line.append(f"{one['speedup_geometric']:.3f} ({one['speedup_arithmetic']:.2f})")
+            part_figures = figures["parts"][part]
+            line.append(f"{part_figures['speedup_geometric']:.3f} ({part_figures['speedup_arithmetic']:.2f})")
         lines.append(line)
     first = next(iter(rows.values()))["speedup_over"]
     oracle = ["oracle", "100", "1.00"]
     oracle += [f"{over['oracle_geometric']:.3f} ({over['oracle_arithmetic']:.2f})" for over in first.values()]
     oracle += ["100", "0", "", ""]
     for part in parts:
-        one = next(iter(rows.values()))["parts"][part]
-        oracle.append(f"{one['oracle_geometric']:.3f} ({one['oracle_arithmetic']:.2f})")
+        part_figures = next(iter(rows.values()))["parts"][part]
+        oracle.append(f"{part_figures['oracle_geometric']:.3f} ({part_figures['oracle_arithmetic']:.2f})")
     lines.append(oracle)
     return lines
 
@@ -119,12 +119,12 @@ def choice_lines(rows: dict[str, dict[str, Any]]) -> list[list[str]]:
 def table(record: dict[str, Any], protocol: str) -> str:
     """One protocol as Markdown."""
     rows = record["figures"][protocol]
-    few = 0 < len(record["settings"]) <= FEW
-    lines = choice_lines(rows) if few else speed_lines(record, rows)
+    is_choice = 0 < len(record["settings"]) <= FEW_SETTINGS
+    lines = choice_lines(rows) if is_choice else speed_lines(record, rows)
     notes = " ".join(dict.fromkeys(row["note"] + "." for row in record["rows"].values() if row["note"]))
     title = record["protocols"][protocol]["title"]
     name = " ".join(filter(None, (record["variant"], title)))
-    groups = "kernels" if few else "groups"
+    groups = "kernels" if is_choice else "groups"
     model = f"Vectors of {record['model']['name']}. " if "both" in rows else ""
     counts = f"{record['samples']} samples, {record['groups']} {groups}, {len(record['seeds'])} seeds."
     foot = f"{counts} {model}{notes}".strip()
@@ -144,12 +144,12 @@ def update(folder: Path) -> int:
     for path in sorted([*folder.glob("*.json"), *folder.glob("*/structure.json")]):
         record = json.loads(path.read_text(encoding="utf-8"))
         bodies = {}
-        below = "" if path.parent == folder else path.parent.name
+        subfolder = "" if path.parent == folder else path.parent.name
         if "lines" in record:
-            head, *lines = record["lines"]
-            bodies[path.stem] = markdown([head, ["---", *["---:"] * (len(head) - 1)], *lines])
+            header, *lines = record["lines"]
+            bodies[path.stem] = markdown([header, ["---", *["---:"] * (len(header) - 1)], *lines])
         for protocol in record.get("protocols", ()):
-            bodies[".".join(filter(None, (below, record["variant"], protocol)))] = table(record, protocol)
+            bodies[".".join(filter(None, (subfolder, record["variant"], protocol)))] = table(record, protocol)
         for mark, body in bodies.items():
             text = between(text, mark, body, readme)
         count += len(bodies)

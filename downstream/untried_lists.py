@@ -40,7 +40,7 @@ ROWS = ("no_code", "histogram", "autophase", "statements", "both")
 TRIES = (1, 3, 10)
 
 
-def read(folder: Path) -> tuple[TaskData, np.ndarray, list[str]]:
+def read_table(folder: Path) -> tuple[TaskData, np.ndarray, list[str]]:
     """Pieces as samples, bytes under each list (n, N) with NaN where one failed, and the lists."""
     table = read_compiled(folder)
     sizes = np.where(np.isnan(table.sizes.code_bytes), np.nan, np.maximum(table.sizes.code_bytes, 1.0))
@@ -51,7 +51,7 @@ def read(folder: Path) -> tuple[TaskData, np.ndarray, list[str]]:
     return (
         replace(data.subset(complete), content_hash=table.content_hash),
         sizes[places[complete]],
-        [one.pipeline for one in table.lists],
+        [entry.pipeline for entry in table.lists],
     )
 
 
@@ -63,19 +63,19 @@ def predict(
     fold = np.random.default_rng(seed).permutation(len(lists) - 1) % folds
     predicted = np.zeros((len(test), len(lists) - 1))
     for number in range(folds):
-        known = np.array([0, *(1 + np.flatnonzero(fold != number))])
-        unseen = np.array([0, *(1 + np.flatnonzero(fold == number))])
-        columns = ListColumns.of([lists[index] for index in known])
+        fit_ids = np.array([0, *(1 + np.flatnonzero(fold != number))])
+        test_ids = np.array([0, *(1 + np.flatnonzero(fold == number))])
+        columns = ListColumns.of([lists[index] for index in fit_ids])
         regressor = BoostedRegressor(components=4096, trees=200, random_state=seed)
         head = PairHead(
             regressor, features.context_columns, components=24, clip=1.0, most_pairs=pairs, random_state=seed
         )
         with threadpool_limits(1):
             head.fit(
-                features.matrix[training], sizes[training][:, known], settings(columns, lists, known, len(training))
+                features.matrix[training], sizes[training][:, fit_ids], settings(columns, lists, fit_ids, len(training))
             )
-            log_costs = head.predict_log_costs(features.matrix[test], settings(columns, lists, unseen, len(test)))
-        predicted[:, unseen[1:] - 1] = log_costs[:, 1:] - log_costs[:, :1]
+            log_costs = head.predict_log_costs(features.matrix[test], settings(columns, lists, test_ids, len(test)))
+        predicted[:, test_ids[1:] - 1] = log_costs[:, 1:] - log_costs[:, :1]
     return predicted
 
 
@@ -84,7 +84,7 @@ def settings(columns: ListColumns, lists: list[str], chosen: np.ndarray, rows: i
     return Settings(columns([lists[index] for index in chosen]), np.tile(np.arange(len(chosen)), (rows, 1)))
 
 
-def won(predicted: np.ndarray, truth: np.ndarray, tries: int) -> np.ndarray:
+def best_saving(predicted: np.ndarray, truth: np.ndarray, tries: int) -> np.ndarray:
     """Log saving over -Oz of the best of the so many lists that are preferred, 0 at least. (m, N) twice -> (m,)."""
     first = np.argsort(predicted, axis=1, kind="stable")[:, :tries]
     smaller = np.take_along_axis(np.where(np.isnan(truth), 0.0, -truth), first, axis=1)
@@ -98,19 +98,19 @@ def share_saved(saving: Any) -> Any:
 
 def figures_of(predicted: np.ndarray, truth: np.ndarray, group: np.ndarray) -> dict[str, Any]:
     """Figures of one row. (m, N), (m, N) with NaN where a list failed, (m,)."""
-    known = np.isfinite(truth)
+    valid = np.isfinite(truth)
     rank = [
-        np.corrcoef(rankdata(one[has]), rankdata(other[has]))[0, 1]
-        for one, other, has in zip(predicted, truth, known, strict=True)
-        if has.sum() > 1 and np.ptp(one[has]) > 0 and np.ptp(other[has]) > 0
+        np.corrcoef(rankdata(log_costs[mask]), rankdata(true_costs[mask]))[0, 1]
+        for log_costs, true_costs, mask in zip(predicted, truth, valid, strict=True)
+        if mask.sum() > 1 and np.ptp(log_costs[mask]) > 0 and np.ptp(true_costs[mask]) > 0
     ]
     figures: dict[str, Any] = {
-        key: value for key, value in number_figures(truth[known], predicted[known]).items() if key in ("r2", "mae")
+        key: value for key, value in number_figures(truth[valid], predicted[valid]).items() if key in ("r2", "mae")
     }
     figures["rank_correlation"] = float(np.mean(rank)) if rank else float("nan")
-    tried = np.where(known, predicted, np.inf)
+    finite_costs = np.where(valid, predicted, np.inf)
     for tries in TRIES:
-        saved = won(tried, truth, tries)
+        saved = best_saving(finite_costs, truth, tries)
         figures[f"saved_{tries}"] = float(share_saved(saved.mean()))
         figures[f"saved_{tries}_interval"] = group_interval(saved, group, statistic=share_saved)
     return figures
@@ -120,7 +120,7 @@ def measure(
     folder: Path, sources: list[KeptFeatures], rows: list[str], folds: int, pairs: int, seed: int, jobs: int = 1
 ) -> dict[str, Any]:
     """Figures of each row, and of lists at random and of the best."""
-    data, sizes, lists = read(folder)
+    data, sizes, lists = read_table(folder)
     if not data.held_out.any() or len(lists) <= folds:
         raise SystemExit(f"{folder}: {int(data.held_out.sum())} held-out pieces and {len(lists)} lists are too few")
     available = [row for row in rows if row == "no_code" or row in known_rows(sources)]
@@ -141,7 +141,7 @@ def measure(
     predictions = Parallel(n_jobs=jobs)(
         delayed(predict)(row, data.held_out, sizes, lists, folds, pairs, seed) for row in track(features, "rows")
     )
-    figures |= {row.row: figures_of(one, truth, group) for row, one in zip(features, predictions, strict=True)}
+    figures |= {row.row: figures_of(scores, truth, group) for row, scores in zip(features, predictions, strict=True)}
     return {
         "pieces": int((~test).sum()),
         "held_out": int(test.sum()),
@@ -159,17 +159,17 @@ def measure(
 
 def lines(record: dict[str, Any]) -> list[str]:
     """The table in Markdown."""
-    head = ["", "R2", "mean error", "rank correlation", *(f"saved by {tries}" for tries in TRIES)]
-    table = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    for row, one in record["figures"].items():
+    header = ["", "R2", "mean error", "rank correlation", *(f"saved by {tries}" for tries in TRIES)]
+    table = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    for row, figures in record["figures"].items():
         saved = [
-            "{:.2f} % [{:.2f}, {:.2f}]".format(*(100 * value for value in (one[key], *one[f"{key}_interval"])))
+            "{:.2f} % [{:.2f}, {:.2f}]".format(*(100 * value for value in (figures[key], *figures[f"{key}_interval"])))
             for key in (f"saved_{tries}" for tries in TRIES)
         ]
         headings = (
             ["", "", ""]
             if row in ("random", "best")
-            else [f"{one[key]:.3f}" for key in ("r2", "mae", "rank_correlation")]
+            else [f"{figures[key]:.3f}" for key in ("r2", "mae", "rank_correlation")]
         )
         title = {"random": "lists at random", "best": "the best of all"}.get(row, row_title(row))
         table.append("| " + " | ".join([title, *headings, *saved]) + " |")

@@ -66,9 +66,9 @@ def statement_table(model: MIREncoder, corpus: Corpus) -> Tensor:
 def literal_ids(model: MIREncoder, corpus: Corpus) -> Tensor:
     """Node features that are the token ids themselves, as shares of the vocabulary. (U, H)."""
     ids = torch.from_numpy(corpus.padded_ids(np.arange(len(corpus.text_length))))
-    wide = torch.zeros(len(ids), model.config.text.hidden)
-    wide[:, : ids.shape[1]] = ids * (ids != PAD) / model.config.tokenizer.vocab_size
-    return wide
+    features = torch.zeros(len(ids), model.config.text.hidden)
+    features[:, : ids.shape[1]] = ids * (ids != PAD) / model.config.tokenizer.vocab_size
+    return features
 
 
 def use_features(trainer: Trainer, make: Callable[[MIREncoder, Corpus], Tensor] | None) -> None:
@@ -87,8 +87,8 @@ def concatenated(model: MIREncoder) -> MIREncoder:
     """Flows side by side instead of their mean."""
     model.graph.combine = lambda per_flow: torch.cat(per_flow, -1)  # type: ignore[method-assign]
     config = model.config
-    wide = config.model_copy(update={"graph": config.graph.model_copy(update={"out": 3 * config.graph.out})})
-    model.matching = Head(declared_layers(wide)["matching"], matching_logits)
+    new_config = config.model_copy(update={"graph": config.graph.model_copy(update={"out": 3 * config.graph.out})})
+    model.matching = Head(declared_layers(new_config)["matching"], matching_logits)
     return model
 
 
@@ -102,8 +102,8 @@ def pooled(**changes: Any) -> ModelConfig:
     """The default with another pooling of tokens or statements."""
     values = DEFAULT.model_dump()
     for key, value in changes.items():
-        part, _, name = key.partition("__")
-        values[part][name] = value
+        section, _, name = key.partition("__")
+        values[section][name] = value
     return ModelConfig.from_dict(values)
 
 
@@ -138,18 +138,18 @@ def small_corpus(ir: Path, work: Path, level: str, every: int, held_out: set[str
     return build_corpus(files, ir, folder, config, max_nodes=BUDGET["max_nodes"])[0]
 
 
-def module_retrieval(model: MIREncoder, corpus: Corpus, train: Any, held: Any) -> dict[str, float]:
+def module_retrieval(model: MIREncoder, corpus: Corpus, train: Any, test: Any) -> dict[str, float]:
     """MRR of the same program's O2 module among all of them, from its O0 module, by whitened vectors."""
     vectors = {}
     for part in ("text", "graph"):
         make = encoding.text_vectors if part == "text" else encoding.graph_vectors
         weighting = model.config.pooling.weighting
         mean, matrix = fit_whitening(make(model, corpus, train, weighting=weighting).numpy())
-        vectors[part] = (make(model, corpus, held, weighting=weighting).numpy() - mean) @ matrix
+        vectors[part] = (make(model, corpus, test, weighting=weighting).numpy() - mean) @ matrix
     vectors["both"] = np.concatenate([vectors["text"], vectors["graph"]], 1)
-    at = {(corpus.programs[module], corpus.infos[module].opt_level): row for row, module in enumerate(held.tolist())}
+    pos = {(corpus.programs[module], corpus.infos[module].opt_level): row for row, module in enumerate(test.tolist())}
     pairs = [
-        (row, at[program, "O2"]) for (program, level), row in at.items() if level == "O0" and (program, "O2") in at
+        (row, pos[program, "O2"]) for (program, level), row in pos.items() if level == "O0" and (program, "O2") in pos
     ]
     query, answer = np.array(pairs).T
     out: dict[str, float] = {"pairs": float(len(pairs))}
@@ -164,18 +164,18 @@ def module_retrieval(model: MIREncoder, corpus: Corpus, train: Any, held: Any) -
 def measure(trainer: Trainer, baselines: Baselines) -> dict[str, Any]:
     """Figures of a finished run."""
     model, corpus = trainer.model.eval(), trainer.corpus
-    held = trainer.held_out
-    held = held[(corpus.node_count[held] > 0) & (corpus.node_count[held] <= trainer.config.max_nodes)]
+    test = trainer.held_out
+    test = test[(corpus.node_count[test] > 0) & (corpus.node_count[test] <= trainer.config.max_nodes)]
     counts = corpus.text_counts(trainer.train_modules.tolist())
-    unseen = np.where(counts > 0, 0, corpus.text_counts(held.tolist()))
+    unseen = np.where(counts > 0, 0, corpus.text_counts(test.tolist()))
     mlm = evaluate_mlm(model, corpus, choose_distinct(unseen, 4000), baselines)
-    scores = gae_scores(model, corpus, held, limit=100)
-    matching = evaluate_matching(model, corpus, held, baselines, limit=250)
+    scores = gae_scores(model, corpus, test, limit=100)
+    matching = evaluate_matching(model, corpus, test, baselines, limit=250)
     return {
         "mlm_accuracy": mlm["accuracy"],
         **{f"auc_{flow.name.lower()}": flow_figures(flow_scores)["auc"] for flow, flow_scores in scores.items()},
         **{key: matching[key] for key in ("accuracy_random", "accuracy_near_size")},
-        **module_retrieval(model, corpus, trainer.sampler.matching_graphs, held[:400]),
+        **module_retrieval(model, corpus, trainer.sampler.matching_graphs, test[:400]),
     }
 
 
@@ -219,15 +219,15 @@ def table(record: dict[str, Any]) -> str:
     lines = [f"| Variant | {' | '.join(COLUMNS.values())} | Seeds |", f"|{'---|' * (len(COLUMNS) + 2)}"]
     for variant in variants:
         level = variant.partition(" | ")[0]
-        runs_of = [
-            {key.rpartition(" | ")[2] for key in record if key.rpartition(" | ")[0] == other} for other in variants
+        seed_sets = [
+            {key.rpartition(" | ")[2] for key in record if key.rpartition(" | ")[0] == peer} for peer in variants
         ]
-        same = [seeds for other, seeds in zip(variants, runs_of, strict=True) if other.partition(" | ")[0] == level]
-        runs = [record[f"{variant} | {seed}"] for seed in sorted(set.intersection(*same))]
+        sets = [seeds for peer, seeds in zip(variants, seed_sets, strict=True) if peer.partition(" | ")[0] == level]
+        runs = [record[f"{variant} | {seed}"] for seed in sorted(set.intersection(*sets))]
         level, _, name = variant.partition(" | ")
         cells = [f"{np.mean([r[c] for r in runs]):.3f} ± {np.std([r[c] for r in runs]):.3f}" for c in COLUMNS]
-        shown = name if level == "locals" else f"normalisation: {level}"
-        lines.append(f"| {shown} | {' | '.join(cells)} | {len(runs)} |")
+        title = name if level == "locals" else f"normalisation: {level}"
+        lines.append(f"| {title} | {' | '.join(cells)} | {len(runs)} |")
     return "\n".join(lines)
 
 
@@ -251,11 +251,11 @@ def main() -> None:
                 key = f"{level} | {name} | {seed}"
                 if key in record and name != "default":
                     continue
-                if all(f"{level} | {other} | {seed}" in record for other in names):
+                if all(f"{level} | {variant} | {seed}" in record for variant in names):
                     continue
-                started = time.monotonic()
+                start = time.monotonic()
                 record[key] = run(corpus, name, seed, texts, baselines) | {"seconds": 0.0}
-                record[key]["seconds"] = round(time.monotonic() - started, 1)
+                record[key]["seconds"] = round(time.monotonic() - start, 1)
                 args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
                 print(key, {k: round(v, 3) for k, v in record[key].items()}, flush=True)
     print(table(record))

@@ -40,9 +40,9 @@ BLOCK = 4096
 
 def mixed(real: np.ndarray, count: int, random: np.random.Generator) -> np.ndarray:
     """Rows made from pairs of real vectors, (count, D) float32."""
-    one, other = (real[random.integers(len(real), size=count)] for _ in range(2))
+    first, second = (real[random.integers(len(real), size=count)] for _ in range(2))
     share = random.uniform(0.5, 1, size=(count, 1)).astype(np.float32)
-    rows = share * one + (1 - share) * other
+    rows = share * first + (1 - share) * second
     noise = random.normal(size=rows.shape).astype(np.float32)
     length = np.linalg.norm(rows, axis=1, keepdims=True) / np.sqrt(rows.shape[1])
     return rows + 0.1 * length * noise
@@ -62,36 +62,36 @@ def write(table: VectorTable, rows: int, path: Path) -> None:
             writer.add_rows(parquet_rows(block))
 
 
-def used(started: tuple[float, float]) -> dict[str, float]:
+def seconds_since(start: tuple[float, float]) -> dict[str, float]:
     """Seconds since a start, of the wall and of this process's CPU."""
-    return {"seconds": round(time.monotonic() - started[0], 2), "cpu": round(time.process_time() - started[1], 2)}
+    return {"seconds": round(time.monotonic() - start[0], 2), "cpu": round(time.process_time() - start[1], 2)}
 
 
 def build(path: str) -> dict[str, Any]:
     """Make the index, in a process of its own."""
-    started = time.monotonic(), time.process_time()
+    start = time.monotonic(), time.process_time()
     read_vectors(path, approximate=True)
-    return {**used(started), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+    return {**seconds_since(start), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
 
 
 def ask(path: str, queries: np.ndarray) -> tuple[list[tuple[int, np.ndarray, np.ndarray, dict[str, float]]], Any]:
     """Expansion, rows and cosines of the queries by the index, and rates; memory. In a process of its own."""
-    started = time.monotonic(), time.process_time()
+    start = time.monotonic(), time.process_time()
     index = read_vectors(path, approximate=True).vectors
-    opened = used(started)
+    opening = seconds_since(start)
     answers = []
     usual = index.expansion_search
     for expansion in (usual // 4, usual, usual * 4):
         index.expansion_search = expansion
         nearest_approximate(queries, index)  # what is mapped is read from disk once
-        started = time.monotonic(), time.process_time()
+        start = time.monotonic(), time.process_time()
         rows, cosines = nearest_approximate(queries, index)
-        spent = used(started)
+        spent = seconds_since(start)
         rates = {"a_second": len(queries) / spent["seconds"], "a_cpu_second": len(queries) / spent["cpu"]}
         answers.append((expansion, rows, cosines, rates))
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     memory = {name: int(status[key].split()[0]) * 1024 for name, key in (("private", "RssAnon"), ("mapped", "RssFile"))}
-    return answers, {"open": opened, **memory}
+    return answers, {"open": opening, **memory}
 
 
 def exactly(path: Path, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,8 +101,8 @@ def exactly(path: Path, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(BLOCK, columns=["vector"]):
             block = batch.column("vector").flatten().to_numpy().reshape(len(batch), -1)
-            block_rows, near = nearest(queries, block, 10)
-            rows, cosines = np.hstack([rows, block_rows + first]), np.hstack([cosines, near])
+            block_rows, block_cosines = nearest(queries, block, 10)
+            rows, cosines = np.hstack([rows, block_rows + first]), np.hstack([cosines, block_cosines])
             keep = np.argsort(-cosines, axis=1, kind="stable")[:, :10]
             rows, cosines = np.take_along_axis(rows, keep, 1), np.take_along_axis(cosines, keep, 1)
             first += len(batch)
@@ -115,17 +115,17 @@ def measure(table: VectorTable, rows: int, folder: Path) -> dict[str, Any]:
     write(table, rows, path)
     queries = mixed(table.vectors, QUERIES, np.random.default_rng(1))
     with get_context("spawn").Pool(1) as pool:
-        built = pool.apply(build, [str(path)])
+        building = pool.apply(build, [str(path)])
     with get_context("spawn").Pool(1) as pool:
         answers, search_costs = pool.apply(ask, [str(path), queries])
-    started = time.monotonic(), time.process_time()
+    start = time.monotonic(), time.process_time()
     exact, cosines = exactly(path, queries)
-    spent = used(started)
-    record: dict[str, Any] = {"rows": rows, "build": built, "search": search_costs, "by_expansion": {}}
-    for expansion, near, about, rates in answers:
-        same = [len(set(one) & set(other)) for one, other in zip(near, exact, strict=True)]
-        recall = {"recall_10": np.mean(same) / 10, "recall_1": np.mean(near[:, 0] == exact[:, 0])}
-        recall["cosine_error"] = np.abs(about - cosines)[near == exact].max()
+    spent = seconds_since(start)
+    record: dict[str, Any] = {"rows": rows, "build": building, "search": search_costs, "by_expansion": {}}
+    for expansion, neighbours, approximate_cosines, rates in answers:
+        overlaps = [len(set(found) & set(true_rows)) for found, true_rows in zip(neighbours, exact, strict=True)]
+        recall = {"recall_10": np.mean(overlaps) / 10, "recall_1": np.mean(neighbours[:, 0] == exact[:, 0])}
+        recall["cosine_error"] = np.abs(approximate_cosines - cosines)[neighbours == exact].max()
         record["by_expansion"][expansion] = {**recall, **rates}
     record["exact"] = {"a_second": QUERIES / spent["seconds"], "a_cpu_second": QUERIES / spent["cpu"]}
     record["bytes"] = {suffix: path.with_suffix(suffix).stat().st_size for suffix in (".parquet", ".usearch")}
@@ -141,12 +141,12 @@ def main() -> None:
     parser.add_argument("-o", dest="output", type=Path, required=True)
     arguments = parser.parse_args()
     table = read_vectors(arguments.vectors)
-    head = {"model": table.maker.model, "level": table.level, "real": len(table), "usearch": usearch.__version__}
+    header = {"model": table.maker.model, "level": table.level, "real": len(table), "usearch": usearch.__version__}
     sizes = []
     for rows in arguments.rows:
         with tempfile.TemporaryDirectory() as folder:
             sizes.append(measure(table, rows, Path(folder)))
-        arguments.output.write_text(json.dumps({**head, "sizes": sizes}, indent=1, default=float) + "\n")
+        arguments.output.write_text(json.dumps({**header, "sizes": sizes}, indent=1, default=float) + "\n")
 
 
 if __name__ == "__main__":

@@ -46,9 +46,9 @@ SETTINGS = [
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 MOST_BYTES = 3_000_000  # of a file
 LANGUAGES = ("C", "C++", "Rust")  # of Fortran there are too few projects
-OTHERS = 9  # projects
+PEERS = 9  # projects
 FIFTHS = 5
-MOST = 600  # queries of a project and setting: large ones would decide alone
+MOST_QUERIES = 600  # queries of a project and setting: large ones would decide alone
 _SEED = 44
 
 
@@ -68,14 +68,14 @@ class Build(NamedTuple):
     instructions: NDArray[np.int64]
 
 
-def build_of(encoder: Encoder, folder: Path, work: Path) -> Build | None:
+def read_build(encoder: Encoder, folder: Path, work: Path) -> Build | None:
     """A build, kept in ``work``; None where nothing in it can be read."""
     table_file = work / f"{'-'.join(folder.parts[-3:])}.npz"
     sizes = table_file.with_suffix(".npy")
     if not sizes.exists():
         files = sorted(path for path in folder.rglob("*.ll") if path.stat().st_size < MOST_BYTES)
         outcomes = encoder.embed_stream(files, level="function", jobs=1)
-        embeddings = [(one.name, one.embedding) for one in outcomes if one.embedding is not None]
+        embeddings = [(outcome.name, outcome.embedding) for outcome in outcomes if outcome.embedding is not None]
         if not embeddings:
             return None
         write_vectors(table_file, VectorTable.of(Maker.of(encoder, "function"), embeddings))
@@ -83,7 +83,7 @@ def build_of(encoder: Encoder, folder: Path, work: Path) -> Build | None:
     return Build(read_vectors(table_file), np.load(sizes))
 
 
-def joined(tables: list[VectorTable]) -> VectorTable:
+def concatenated(tables: list[VectorTable]) -> VectorTable:
     """Tables of one encoder as one."""
     labels = {name: [word for table in tables for word in table.labels[name]] for name in tables[0].labels}
     sources = [source for table in tables for source in table.sources]
@@ -101,7 +101,7 @@ def rows_by_file(table: VectorTable) -> dict[str, NDArray[np.int64]]:
 def path_in_build(file: str) -> str:
     """A file's path below COMPILER/PROJECT/LEVEL."""
     parts = Path(file).parts
-    level = next(at for at, part in enumerate(parts) if part in LEVELS)
+    level = next(position for position, part in enumerate(parts) if part in LEVELS)
     return "/".join(parts[level + 1 :])
 
 
@@ -110,79 +110,79 @@ def answers_to(query: Build, table: VectorTable, project: str) -> Answers:
     rows_of_files = [*rows_by_file(query.table).values()]
     vectors = query.table.vectors
     neighbours = rerank([(vectors[rows], vectors[rows]) for rows in rows_of_files], table, 2)
-    rows, cosines = (np.concatenate(each) for each in zip(*neighbours, strict=True))
+    rows, cosines = (np.concatenate(parts) for parts in zip(*neighbours, strict=True))
     best = [table.labels["symbol"][row] for row in rows[:, 0]]
     return _answers(query, np.concatenate(rows_of_files), best, cosines, len(table), project)
 
 
 def answers_by_file(query: Build, table: VectorTable, project: str) -> Iterator[Answers]:
     """What a comparison of each file of a build with the same file of the other answers."""
-    others = rows_by_file(table)
+    other_rows = rows_by_file(table)
     for file, rows in rows_by_file(query.table).items():
-        if file in others:
-            near, cosines = nearest(query.table.vectors[rows], table.vectors[others[file]], 2)
-            best = [table.labels["symbol"][row] for row in others[file][near[:, 0]]]
-            yield _answers(query, rows, best, cosines, len(others[file]), project)
+        if file in other_rows:
+            neighbours, cosines = nearest(query.table.vectors[rows], table.vectors[other_rows[file]], 2)
+            best = [table.labels["symbol"][row] for row in other_rows[file][neighbours[:, 0]]]
+            yield _answers(query, rows, best, cosines, len(other_rows[file]), project)
 
 
 def _answers(query: Build, rows: NDArray[np.int64], best: list[str], cosines: Any, pool: int, project: str) -> Answers:
     symbols = [query.table.labels["symbol"][row] for row in rows]
     features = features_of(cosines, pool, query.instructions[rows])
-    right = np.array([one == other for one, other in zip(symbols, best, strict=True)])
+    is_right = np.array([expected == answer for expected, answer in zip(symbols, best, strict=True)])
     language = np.array([language_of(symbol) for symbol in symbols])
-    drawn = np.random.default_rng(_SEED).permutation(len(right))[:MOST]
-    return Answers(features[drawn], right[drawn], np.full(len(drawn), project), language[drawn])
+    sample = np.random.default_rng(_SEED).permutation(len(is_right))[:MOST_QUERIES]
+    return Answers(features[sample], is_right[sample], np.full(len(sample), project), language[sample])
 
 
 def answers_of(encoder: Encoder, pairs: Path, work: Path) -> Iterator[Answers]:
     """Answers of all settings."""
-    for one, other in SETTINGS:
-        compiler, level = other.split("/")
+    for query_setting, index_setting in SETTINGS:
+        compiler, level = index_setting.split("/")
         tables = {}
         for folder in sorted((pairs / compiler).glob(f"*/{level}")):
-            if (build := build_of(encoder, folder, work)) is not None:
+            if (build := read_build(encoder, folder, work)) is not None:
                 tables[folder.parent.name] = build.table
         names = list(tables)
-        compiler, level = one.split("/")
+        compiler, level = query_setting.split("/")
         for number, project in enumerate(names):
-            query = build_of(encoder, pairs / compiler / project / level, work)
+            query = read_build(encoder, pairs / compiler / project / level, work)
             if query is None:
                 continue
-            beside = [names[(number + step) % len(names)] for step in range(1, min(OTHERS, len(names) - 1) + 1)]
-            for table in (tables[project], joined([tables[project], *(tables[name] for name in beside)])):
+            neighbours = [names[(number + step) % len(names)] for step in range(1, min(PEERS, len(names) - 1) + 1)]
+            for table in (tables[project], concatenated([tables[project], *(tables[name] for name in neighbours)])):
                 yield answers_to(query, table, project)
             yield from answers_by_file(query, tables[project], project)
 
 
-def fitted(answers: Answers, at: NDArray[np.bool_]) -> NDArray[np.float64]:
+def fit(answers: Answers, rows: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Coefficients for one language, the intercept last; each project weighs the root of its answers."""
-    _, number, count = np.unique(answers.project[at], return_inverse=True, return_counts=True)
+    _, number, count = np.unique(answers.project[rows], return_inverse=True, return_counts=True)
     model = LogisticRegression(C=100, max_iter=2000)
-    model.fit(answers.features[at], answers.right[at], sample_weight=count[number] ** -0.5)
+    model.fit(answers.features[rows], answers.right[rows], sample_weight=count[number] ** -0.5)
     return np.append(model.coef_[0], model.intercept_)
 
 
-def fifths(shown: NDArray[np.float64], right: NDArray[np.bool_]) -> list[list[float]]:
+def fifths(probabilities: NDArray[np.float64], is_right: NDArray[np.bool_]) -> list[list[float]]:
     """Of each fifth of the answers, in the order of what is shown: how many, shown in the mean, and share right."""
     return [
-        [len(fifth), round(float(shown[fifth].mean()), 4), round(float(right[fifth].mean()), 4)]
-        for fifth in np.array_split(np.argsort(shown, kind="stable"), FIFTHS)
+        [len(fifth), round(float(probabilities[fifth].mean()), 4), round(float(is_right[fifth].mean()), 4)]
+        for fifth in np.array_split(np.argsort(probabilities, kind="stable"), FIFTHS)
     ]
 
 
-def tested(shown: NDArray[np.float64], answers: Answers) -> dict[str, Any]:
+def fifths_by_language(probabilities: NDArray[np.float64], answers: Answers) -> dict[str, Any]:
     """Fifths by language."""
-    of = {name: answers.language == name for name in LANGUAGES}
-    return {name: fifths(shown[subset], answers.right[subset]) for name, subset in of.items()}
+    rows_of_language = {name: answers.language == name for name in LANGUAGES}
+    return {name: fifths(probabilities[subset], answers.right[subset]) for name, subset in rows_of_language.items()}
 
 
 def markdown(record: dict[str, Any]) -> str:
     """A table: shown / right in percent, by language and fifth."""
     lines = ["Shown / right in percent, in each fifth of the answers"]
-    for title, by in record["tested"].items():
+    for title, languages in record["tested"].items():
         lines += ["", f"| {title} | 1 | 2 | 3 | 4 | 5 | answers |", "|---" * (FIFTHS + 2) + "|"]
-        for name, rows in by.items():
-            cells = " | ".join(f"{100 * shown:.0f} / {100 * right:.0f}" for _, shown, right in rows)
+        for name, rows in languages.items():
+            cells = " | ".join(f"{100 * mean:.0f} / {100 * share:.0f}" for _, mean, share in rows)
             lines.append(f"| {name} | {cells} | {sum(row[0] for row in rows):,} |")
     return "\n".join(lines) + "\n"
 
@@ -195,27 +195,27 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="folder for vectors")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    each = list(
+    parts = list(
         answers_of(load(search_model("function"), cache=arguments.work / "cache"), arguments.pairs, arguments.work)
     )
-    answers = Answers(*(np.concatenate(column) for column in zip(*each, strict=True)))
-    half = np.array([hashlib.sha256(name.encode()).digest()[0] % 2 == 0 for name in answers.project])
-    shown, as_shipped = np.full(len(half), np.nan), np.full(len(half), np.nan)
+    answers = Answers(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    first_half = np.array([hashlib.sha256(name.encode()).digest()[0] % 2 == 0 for name in answers.project])
+    cross_fitted, as_shipped = np.full(len(first_half), np.nan), np.full(len(first_half), np.nan)
     coefficients = {}
     for name in LANGUAGES:
-        of_language = answers.language == name
-        for one in (half & of_language, ~half & of_language):
-            shown[one] = probability(answers.features[one], fitted(answers, of_language & ~one))
-        weights = [round(float(value), 4) for value in fitted(answers, of_language)]
-        as_shipped[of_language] = probability(answers.features[of_language], weights)
+        in_language = answers.language == name
+        for held_out in (first_half & in_language, ~first_half & in_language):
+            cross_fitted[held_out] = probability(answers.features[held_out], fit(answers, in_language & ~held_out))
+        weights = [round(float(value), 4) for value in fit(answers, in_language)]
+        as_shipped[in_language] = probability(answers.features[in_language], weights)
         coefficients[name] = weights
     record = {
         "coefficients": coefficients,
         "projects": len(set(answers.project.tolist())),
-        "answers": len(half),
+        "answers": len(first_half),
         "tested": {
-            "fitted on the other half of the projects": tested(shown, answers),
-            "as it ships, fitted on all": tested(as_shipped, answers),
+            "fitted on the other half of the projects": fifths_by_language(cross_fitted, answers),
+            "as it ships, fitted on all": fifths_by_language(as_shipped, answers),
         },
     }
     arguments.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")

@@ -42,22 +42,22 @@ def check(source: Path, compiler: str) -> str:
         # A C compiler links C++ if it is told the library, so that one name stands for both languages.
         libraries = ["-lstdc++", "-lm"] if source.suffix == ".cpp" else ["-lm"]
         command = [compiler, *STANDARDS[source.suffix], "-O1", "-Wall", "-Werror", str(source), *libraries]
-        done = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, check=False)
-        if done.returncode:
-            return f"does not compile:\n{done.stderr}"
+        compilation = subprocess.run([*command, "-o", str(program)], capture_output=True, text=True, check=False)
+        if compilation.returncode:
+            return f"does not compile:\n{compilation.stderr}"
         for input_file in sorted(source.parent.glob("*.in")):
             expected = input_file.with_suffix(".out").read_text(encoding="utf-8")
             with input_file.open(encoding="utf-8") as stdin:
                 try:
-                    ran = subprocess.run(
+                    run = subprocess.run(
                         [str(program)], stdin=stdin, capture_output=True, text=True, timeout=_SECONDS, check=False
                     )
                 except subprocess.TimeoutExpired:
                     return f"{input_file.name}: not done after {_SECONDS} seconds"
-            if ran.returncode:
-                return f"{input_file.name}: exit status {ran.returncode}"
-            if words(ran.stdout) != words(expected):
-                return f"{input_file.name}: printed\n{ran.stdout}instead of\n{expected}"
+            if run.returncode:
+                return f"{input_file.name}: exit status {run.returncode}"
+            if words(run.stdout) != words(expected):
+                return f"{input_file.name}: printed\n{run.stdout}instead of\n{expected}"
     return ""
 
 
@@ -68,15 +68,15 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="*", default=[], help="these only")
     arguments = parser.parse_args()
     programs = [path for path in find_programs() if not arguments.tasks or path.parent.name in arguments.tasks]
-    failed = 0
+    failures = 0
     for compiler in arguments.compilers:
         for source in programs:
-            wrong = check(source, compiler)
-            if wrong:
-                failed += 1
-                print(f"{source.relative_to(FOLDER)}, {compiler}: {wrong}", flush=True)
-    print(f"{len(programs)} programs, {', '.join(arguments.compilers)}: {failed} failures")
-    raise SystemExit(failed > 0)
+            problem = check(source, compiler)
+            if problem:
+                failures += 1
+                print(f"{source.relative_to(FOLDER)}, {compiler}: {problem}", flush=True)
+    print(f"{len(programs)} programs, {', '.join(arguments.compilers)}: {failures} failures")
+    raise SystemExit(failures > 0)
 
 
 if __name__ == "__main__":

@@ -30,11 +30,11 @@ from function_pools import (
     chosen_programs,
     drawn_of,
     expected,
-    numbered,
+    owner_ids,
     pairs_of,
     readings_of,
     standing,
-    weighed,
+    weighted_counts,
 )
 
 from mirenc.llvm import ReadOptions, parse_ir
@@ -44,7 +44,7 @@ from mirenc.llvm.passes.optimise import FORMS
 BAG = "bag of terms and statements"
 AS_THEY_ARE = ("plain", "plain")
 # Of each setting: the query's form and the candidate's.
-TRIED: dict[str, list[tuple[str, str]]] = {
+FORM_PAIRS: dict[str, list[tuple[str, str]]] = {
     "O0-O2": [
         AS_THEY_ARE, ("light", "plain"), ("O1", "plain"), ("O2", "plain"), ("opt-19", "plain"),
         ("light", "O2"), ("O1", "O1"), ("O1", "O2"), ("O2", "O2"), ("opt-19", "O2"), ("Oz", "O2"),
@@ -62,12 +62,12 @@ def costs(files: list[Path]) -> dict[str, dict[str, float]]:
     texts = [path.read_text(encoding="utf-8") for path in files]
     functions = sum(len(parse_ir(text).defined_functions) for text in texts)
     for form in FORMS:
-        start, stayed = cpu_seconds(), 0
+        start, stayed_plain = cpu_seconds(), 0
         for text in texts:
-            stayed += parse_ir(text, options=ReadOptions(form=form, timeout=3600)).form != form
+            stayed_plain += parse_ir(text, options=ReadOptions(form=form, timeout=3600)).form != form
         seconds = cpu_seconds() - start
         costs_of_form[form] = {"seconds": round(seconds, 2), "ms_a_function": round(1000 * seconds / functions, 3)}
-        costs_of_form[form] |= {"functions": functions, "stayed_plain": stayed}
+        costs_of_form[form] |= {"functions": functions, "stayed_plain": stayed_plain}
     return costs_of_form
 
 
@@ -75,56 +75,56 @@ def cpu_seconds() -> float:
     """Of this process and of its children, after the one that runs LLVM has ended, so that it counts."""
     default_worker().close()
     return sum(
-        used.ru_utime + used.ru_stime
-        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     )
 
 
-def figures(scores: Scores, over: Bootstrap) -> dict[str, list[float]]:
+def figures(scores: Scores, bootstrap: Bootstrap) -> dict[str, list[float]]:
     """Recall at 1 among 100 and among all, with intervals."""
-    nearer, equal = standing(scores)
+    nearer_count, equal_count = standing(scores)
     others = len(scores) - 1
     return {
-        name: over(expected(nearer, equal, others, min(drawn, others))["recall_at_1"])
-        for name, drawn in (("small", SMALL - 1), ("large", others))
+        name: bootstrap(expected(nearer_count, equal_count, others, min(pool_size, others))["recall_at_1"])
+        for name, pool_size in (("small", SMALL - 1), ("large", others))
     }
 
 
 def chosen_rows(store: Store, setting: str, pairs: list[Pair]) -> dict[str, Any]:
     """Figures of one setting by the forms of query and candidate, and of the best of two forms of the query."""
-    over = Bootstrap(numbered([pair.key[0] for pair in pairs]))
+    bootstrap = Bootstrap(owner_ids([pair.key[0] for pair in pairs]))
     rows: dict[str, Any] = {}
     scores: dict[str, Scores] = {}
-    for query, candidate in TRIED[setting]:
+    for query, candidate in FORM_PAIRS[setting]:
         sides = Sides(store, pairs, (query, candidate))
         scores[query] = sides.scores(store.vectors(sides.places))
-        bag = sides.scores(weighed(store.bags(sides.places, BAGS[BAG])))
-        rows[f"{query} / {candidate}"] = {MODEL: figures(scores[query], over), BAG: figures(bag, over)}
+        bag = sides.scores(weighted_counts(store.bags(sides.places, BAGS[BAG])))
+        rows[f"{query} / {candidate}"] = {MODEL: figures(scores[query], bootstrap), BAG: figures(bag, bootstrap)}
     if {"O2", "Oz"} <= scores.keys():
-        rows["nearer of O2 and Oz / O2"] = {MODEL: figures(np.maximum(scores["O2"], scores["Oz"]), over)}
+        rows["nearer of O2 and Oz / O2"] = {MODEL: figures(np.maximum(scores["O2"], scores["Oz"]), bootstrap)}
     return {"functions": len(pairs), "projects": len({pair.key[0] for pair in pairs}), "rows": rows}
 
 
 def markdown(record: dict[str, Any]) -> str:
     """A table for each setting, and one of costs."""
     lines = ["Recall at 1 in percent, pool of 100 / all, names written; then hidden. Training projects."]
-    for setting, one in record["names"]["written"].items():
-        lines += ["", f"| {setting} ({one['functions']}; {one['projects']} projects): query / candidate | {MODEL}"]
+    for setting, table in record["names"]["written"].items():
+        lines += ["", f"| {setting} ({table['functions']}; {table['projects']} projects): query / candidate | {MODEL}"]
         lines[-1] += f" | hidden | {BAG} | hidden |"
         lines.append("|---|---|---|---|---|")
-        for title, row in one["rows"].items():
+        for title, row in table["rows"].items():
             hidden = record["names"]["hidden"][setting]["rows"][title]
             cells = [
-                "/".join(f"{100 * each[method][pool][0]:.1f}" for pool in ("small", "large")) if method in each else ""
+                "/".join(f"{100 * line[method][pool][0]:.1f}" for pool in ("small", "large")) if method in line else ""
                 for method in (MODEL, BAG)
-                for each in (row, hidden)
+                for line in (row, hidden)
             ]
             lines.append(f"| {title} | {' | '.join(cells)} |")
     for title, forms in record["costs"].items():
         lines += ["", f"| {title} | CPU s | ms a function | stayed plain |", "|---|---|---|---|"]
         lines += [
-            f"| {form} | {one['seconds']} | {one['ms_a_function']} | {one['stayed_plain']} |"
-            for form, one in forms.items()
+            f"| {form} | {cost['seconds']} | {cost['ms_a_function']} | {cost['stayed_plain']} |"
+            for form, cost in forms.items()
         ]
     return "\n".join(lines) + "\n"
 
@@ -143,18 +143,18 @@ def main() -> None:
     parser.add_argument("--costs", nargs="*", type=Path, default=[], help="IR at -O0 to be timed, beside the programs'")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
     arguments = parser.parse_args()
-    programs = chosen_programs(arguments, TRIED)
-    drawn = {setting: drawn_of(setting, programs, arguments.compilers) for setting in TRIED}
+    programs = chosen_programs(arguments, FORM_PAIRS)
+    chosen = {setting: drawn_of(setting, programs, arguments.compilers) for setting in FORM_PAIRS}
     needed: set[tuple[str, str]] = set()
-    for setting, tried in TRIED.items():
-        needed |= readings_of(drawn[setting], programs, tried)
+    for setting, forms in FORM_PAIRS.items():
+        needed |= readings_of(chosen[setting], programs, forms)
     store = Store(arguments.pairs, arguments.work / arguments.pairs.name, MODEL, jobs=arguments.jobs)
     unread = store.read(needed)
     names: dict[str, Any] = {}
     for naming in NAMES:
-        of_names = replace(store, names=naming)
-        pairs = {setting: pairs_of(of_names, each, programs, arguments.least) for setting, each in drawn.items()}
-        names[naming] = {setting: chosen_rows(of_names, setting, each) for setting, each in pairs.items()}
+        named_store = replace(store, names=naming)
+        pairs = {setting: pairs_of(named_store, draws, programs, arguments.least) for setting, draws in chosen.items()}
+        names[naming] = {setting: chosen_rows(named_store, setting, group) for setting, group in pairs.items()}
     first = arguments.compilers[0].split("+")[0], "O0"
     plain = [arguments.pairs / builds[first] for builds in programs.values() if first in builds]
     timed = {"the programs at -O0": costs(plain)} | {path.name: costs([path]) for path in arguments.costs}

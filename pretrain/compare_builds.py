@@ -62,19 +62,19 @@ class HiddenBuild:
             for hidden, linkage in linkages_of(read_ir(path)).items():
                 self.keys[file, hidden] = ("" if linkage in _COPIES else file, names[path][hidden])
 
-    def key(self, one: Function) -> Key:
+    def key(self, function: Function) -> Key:
         """What a function is known by."""
-        return self.keys[one.file, one.symbol]
+        return self.keys[function.file, function.symbol]
 
 
 def sizes_agree(changes: list[Change], builds: tuple[HiddenBuild, HiddenBuild]) -> bool:
     """Whether each function's bytes are those of ``nm -S``, which prints no size of 0."""
     size_at: dict[tuple[int, str, str], int | None] = {}
-    for one in changes:
-        for side, function in enumerate((one.old, one.new)):
+    for change in changes:
+        for side, function in enumerate((change.old, change.new)):
             if function:
                 size_at[side, function.file, object_name(function.symbol)] = function.bytes
-    printed: dict[tuple[int, str, str], int] = {}
+    nm_sizes: dict[tuple[int, str, str], int] = {}
     with tempfile.TemporaryDirectory() as folder, EmbeddedEngine() as engine:
         object_file = Path(folder, "made.o")
         for side, build in enumerate(builds):
@@ -86,24 +86,24 @@ def sizes_agree(changes: list[Change], builds: tuple[HiddenBuild, HiddenBuild]) 
                 lines = subprocess.run(["nm", "-S", object_file], capture_output=True, text=True, check=True).stdout
                 for words in map(str.split, lines.splitlines()):
                     if len(words) == 4:
-                        printed[side, path.relative_to(build.folder).as_posix(), words[3]] = int(words[1], 16)
-    return all(printed.get(place, 0) == (size or 0) for place, size in size_at.items())
+                        nm_sizes[side, path.relative_to(build.folder).as_posix(), words[3]] = int(words[1], 16)
+    return all(nm_sizes.get(place, 0) == (size or 0) for place, size in size_at.items())
 
 
 def figures(changes: list[Change], builds: tuple[HiddenBuild, HiddenBuild]) -> dict[str, Any]:
     """What was right of one diff."""
-    of_old = [one for one in changes if one.old]
-    pairs = [one for one in of_old if one.new]
+    old_changes = [change for change in changes if change.old]
+    pairs = [change for change in old_changes if change.new]
     keys = [Counter(build.keys.values()) for build in builds]
     common = (keys[0] & keys[1]).total()
-    right = sum(builds[0].key(one.old) == builds[1].key(one.new) for one in pairs if one.old and one.new)
+    right = sum(builds[0].key(change.old) == builds[1].key(change.new) for change in pairs if change.old and change.new)
     return {
         "both": common,
         "right": right,
         "share": right / common,
         "precision": right / max(len(pairs), 1),
-        "gone": len(of_old) - common,
-        "gone_paired": sum(builds[0].key(one.old) not in keys[1] for one in pairs if one.old),
+        "gone": len(old_changes) - common,
+        "gone_paired": sum(builds[0].key(change.old) not in keys[1] for change in pairs if change.old),
         "sizes_as_nm": sizes_agree(changes, builds),
     }
 
@@ -113,23 +113,23 @@ def measured(pairs: Path, setting: str, form: Form | None, projects: list[str], 
     rows: dict[str, Any] = {}
     sides = [Path(*side.split("/")) for side in setting.split(":")]
     roots = [(pairs / compiler, level) for compiler, level in (side.parts for side in sides)]
-    shared = set.intersection(*({path.parent.name for path in root.glob(f"*/{level}")} for root, level in roots))
-    for project in sorted(shared & set(projects) if projects else shared):
+    names = set.intersection(*({path.parent.name for path in root.glob(f"*/{level}")} for root, level in roots))
+    for project in sorted(names & set(projects) if projects else names):
         folders = [root / project / level for root, level in roots]
-        files = set.intersection(*({path.relative_to(each) for path in each.rglob("*.ll")} for each in folders))
+        files = set.intersection(*({path.relative_to(base) for path in base.rglob("*.ll")} for base in folders))
         if not files:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            old, new = (HiddenBuild(each, Path(folder, str(number)), files) for number, each in enumerate(folders))
+            old, new = (HiddenBuild(base, Path(folder, str(number)), files) for number, base in enumerate(folders))
             cpu = sum(os.times()[:4])
             encoder = load(model, hide_names=True, cache=Path(folder, "cache"))
             inputs = [(str(build.folder), [path_input(path) for path in build.files]) for build in (old, new)]
             with EmbeddedEngine() as engine:
-                read = read_builds(encoder, inputs, engine, _stop, print, form=form)
-            changes = pair_builds(read[0], read[1], hide_names=True)
-            used = sum(os.times()[:4]) - cpu
+                read_pair = read_builds(encoder, inputs, engine, _stop, print, form=form)
+            changes = pair_builds(read_pair[0], read_pair[1], hide_names=True)
+            cpu_spent = sum(os.times()[:4]) - cpu
             rows[project] = figures(changes, (old, new))
-            rows[project] |= {"form": read[0].form, "cpu_seconds": round(used, 2)}
+            rows[project] |= {"form": read_pair[0].form, "cpu_seconds": round(cpu_spent, 2)}
             print(setting, form or "auto", project, rows[project], file=sys.stderr)
     shares = [row["share"] for row in rows.values()]
     return {

@@ -59,10 +59,10 @@ def level_pairs(root: Path, first: str, second: str, projects: Sequence[str]) ->
     files = sorted(path for path in (root / first).glob(f"*/{LEVELS[0]}/**/*") if path.is_file())
     pairs = []
     for file in files:
-        project, _, *rest = file.relative_to(root / first).parts
-        other = root / second / Path(project, LEVELS[1], *rest)
-        if other.is_file() and (not projects or project in projects):
-            pairs.append((file, other))
+        project, _, *path_parts = file.relative_to(root / first).parts
+        second_file = root / second / Path(project, LEVELS[1], *path_parts)
+        if second_file.is_file() and (not projects or project in projects):
+            pairs.append((file, second_file))
     return pairs
 
 
@@ -109,14 +109,14 @@ def unnamed(view: FunctionView) -> FunctionView:
 
 def baseline_ranks(pairs: list[FunctionPair]) -> dict[str, Ranks]:
     """Opcodes and statements: log(1 + count), statements times log(functions / functions that have it)."""
-    half = len(pairs)
+    count = len(pairs)
     opcodes = bag_vectors([pair.query.opcodes for pair in pairs] + [pair.candidate.opcodes for pair in pairs]).log1p()
     words = bag_vectors([pair.query.statements for pair in pairs] + [pair.candidate.statements for pair in pairs])
-    having = np.bincount(words.indices, minlength=words.shape[1])
-    weighed = sp.csr_matrix(words.log1p() @ sp.diags(np.log(2 * half / np.maximum(having, 1))))
+    pairs_with_word = np.bincount(words.indices, minlength=words.shape[1])
+    weighted = sp.csr_matrix(words.log1p() @ sp.diags(np.log(2 * count / np.maximum(pairs_with_word, 1))))
     return {
-        "opcode histogram, log1p": ranks(opcodes[:half], opcodes[half:]),
-        BAG: ranks(weighed[:half], weighed[half:]),
+        "opcode histogram, log1p": ranks(opcodes[:count], opcodes[count:]),
+        BAG: ranks(weighted[:count], weighted[count:]),
     }
 
 
@@ -130,13 +130,13 @@ def model_ranks(pairs: list[FunctionPair], name: str) -> dict[str, Ranks]:
     return {name + title: ranks(*(vectors[:, part] for vectors in vectors_of_sides)) for title, part in parts.items()}
 
 
-def over(model: Ranks, peer: Ranks, owner: NDArray[np.int64]) -> list[float]:
+def gain(model: Ranks, peer: Ranks, owner: NDArray[np.int64]) -> list[float]:
     """Recall at 1 over that of a peer, and its 95 % interval by a bootstrap over source files."""
     difference = (model <= 1).astype(np.float64) - (peer <= 1)
     files = int(owner.max()) + 1
     total, size = np.bincount(owner, difference, files), np.bincount(owner, minlength=files)
-    drawn = np.random.default_rng(0).integers(files, size=(DRAWS, files))
-    low, high = np.quantile(total[drawn].sum(1) / size[drawn].sum(1), (0.025, 0.975))
+    draws = np.random.default_rng(0).integers(files, size=(DRAWS, files))
+    low, high = np.quantile(total[draws].sum(1) / size[draws].sum(1), (0.025, 0.975))
     return [float(difference.mean()), float(low), float(high)]
 
 
@@ -156,19 +156,17 @@ def compare(
         if pair_names != names:
             raise SystemExit(f"{encoder.name}: other functions than {models[0]}'s; their statements differ")
         methods |= model_ranks(pairs, encoder.name)
-    number = {file: at for at, file in enumerate(dict.fromkeys(files for files, _ in names))}
+    number = {file: row for row, file in enumerate(dict.fromkeys(files for files, _ in names))}
     owner = np.array([number[files] for files, _ in names])
     rows = {
-        title: {**rank_figures(each), "over_bag": over(each, methods[BAG], owner)} for title, each in methods.items()
+        title: {**rank_figures(rank), "over_bag": gain(rank, methods[BAG], owner)} for title, rank in methods.items()
     }
-    for title, each in methods.items():
+    for title, rank in methods.items():
         rows[title] |= {
-            f"over_{other}": over(each, methods[other], owner)
-            for other in models
-            if other in methods and other != title
+            f"over_{peer}": gain(rank, methods[peer], owner) for peer in models if peer in methods and peer != title
         }
         if title + WORDS in methods:
-            rows[title]["over_words"] = over(each, methods[title + WORDS], owner)
+            rows[title]["over_words"] = gain(rank, methods[title + WORDS], owner)
     return {"functions": len(names), "files": len(number), "rows": rows}
 
 
@@ -180,16 +178,16 @@ def markdown(record: dict[str, Any]) -> str:
         chosen = {key: value for key, value in settings.items() if value["names"] == names}
         if not chosen:
             continue
-        titles = [f"{one['first']} -O0 to {one['second']} -O2 ({one['functions']:,})" for one in chosen.values()]
+        titles = [f"{pair['first']} -O0 to {pair['second']} -O2 ({pair['functions']:,})" for pair in chosen.values()]
         lines += [f"Names {names}: recall at 1 / MRR in percent, over the bag of statements [95 % over files]", ""]
         lines += ["| Row | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
         for row in next(iter(chosen.values()))["rows"]:
             cells = []
-            for one in chosen.values():
-                each = one["rows"][row]
-                cell = f"{100 * each['recall_at_1']:.1f} / {100 * each['mrr']:.1f}"
+            for pair in chosen.values():
+                figures = pair["rows"][row]
+                cell = f"{100 * figures['recall_at_1']:.1f} / {100 * figures['mrr']:.1f}"
                 if row != BAG:
-                    middle, low, high = (100 * value for value in each["over_bag"])
+                    middle, low, high = (100 * value for value in figures["over_bag"])
                     cell += f", {middle:+.1f} [{low:+.1f}, {high:+.1f}]"
                 cells.append(cell)
             lines.append(f"| {row} | " + " | ".join(cells) + " |")

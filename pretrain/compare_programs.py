@@ -168,9 +168,9 @@ def ir2vec_methods(python: str, programs: list[Program], vectors_file: Path) -> 
             listing = Path(folder, "list")
             listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
             command = [python, str(Path(__file__).resolve()), "ir2vec", str(listing), str(output)]
-            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-            if done.returncode:
-                raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
+            process = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+            if process.returncode:
+                raise SystemExit(f"{python}: IR2Vec did not run: {process.stderr.strip().splitlines()[-1]}")
     rows = [json.loads(line) for line in vectors_file.read_text(encoding="utf-8").splitlines()]
     if not rows:
         raise SystemExit(f"{python}: IR2Vec gave no vectors for {len(programs)} modules")
@@ -211,16 +211,16 @@ def baseline_methods(programs: list[Program], hidden: bool) -> list[Method]:
             terms = [term for term, _ in terms_of(plain, hide_names=hidden)]
             for word in (*terms, f"= {folded(plain) if hidden else plain}"):
                 words[word] += count
-        for bag, counted in zip(bags, (statements, words), strict=True):
-            bag.append(counted)
+        for bag, bag_counts in zip(bags, (statements, words), strict=True):
+            bag.append(bag_counts)
     counts = np.log1p(bag_vectors(opcodes).toarray())
     methods = [Method("opcode histogram, log1p", counts, [counts])]
     for title, bag in zip(BAGS, bags, strict=True):
-        several = bag_vectors(bag)
-        having = np.bincount(several.indices, minlength=several.shape[1])
-        weighed = sp.csr_matrix(several.log1p() @ sp.diags(np.log(len(programs) / np.maximum(having, 1))))
+        matrix = bag_vectors(bag)
+        programs_with_word = np.bincount(matrix.indices, minlength=matrix.shape[1])
+        weighted = sp.csr_matrix(matrix.log1p() @ sp.diags(np.log(len(programs) / np.maximum(programs_with_word, 1))))
         # Turned into as many columns as there are programs: all cosines and covariances stay.
-        variance, directions = np.linalg.eigh((weighed @ weighed.T).toarray())
+        variance, directions = np.linalg.eigh((weighted @ weighted.T).toarray())
         dense = directions * np.sqrt(np.maximum(variance, 0))
         methods.append(Method(title, dense, [dense]))
     return methods
@@ -278,15 +278,15 @@ def compare(
     methods: dict[Key, Method] = {}
     missing = {}
     for form in forms:
-        brought = (
+        form_programs = (
             programs if form == "plain" else rewritten(programs, folder / form, lambda path, to=form: in_form(path, to))
         )
-        methods_of_form = baseline_methods(brought, hidden)
+        methods_of_form = baseline_methods(form_programs, hidden)
         if ir2vec:
-            peers, missing[form] = ir2vec_methods(ir2vec, brought, folder / form / "ir2vec.jsonl")
+            peers, missing[form] = ir2vec_methods(ir2vec, form_programs, folder / form / "ir2vec.jsonl")
             methods_of_form += peers
         for model in models:
-            methods_of_form += model_methods(model, brought, folder.parent / "cache", hidden)
+            methods_of_form += model_methods(model, form_programs, folder.parent / "cache", hidden)
         methods |= {(method.name, form): method for method in methods_of_form}
     joint_methods = {key: method for key, method in methods.items() if key[0].endswith(" both")}
     return {

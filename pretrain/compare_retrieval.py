@@ -63,9 +63,9 @@ def read_ir2vec(python: str, files: list[Path]) -> dict[tuple[str, str], dict[st
         listing, output = Path(folder, "list"), Path(folder, "vectors")
         listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
         command = [python, __file__, "ir2vec", str(listing), str(output)]
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
+        process = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+        if process.returncode:
+            raise SystemExit(f"{python}: IR2Vec did not run: {process.stderr.strip().splitlines()[-1]}")
         rows = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
     return {(file, mode): vectors for file, mode, vectors in rows}
 
@@ -80,14 +80,14 @@ def treatments(queries: Any, candidates: Any) -> dict[str, tuple[Any, Any]]:
     """Vectors as they are, centred, and whitened; fitted on queries and candidates together."""
     import numpy as np
 
-    joined = np.concatenate([queries, candidates]).astype(np.float64)
-    centred = joined - joined.mean(0)
+    vectors = np.concatenate([queries, candidates]).astype(np.float64)
+    centred = vectors - vectors.mean(0)
     _, scale, directions = np.linalg.svd(centred, full_matrices=False)
     significant = scale > scale[0] * 1e-4
     white = centred @ directions[significant].T / scale[significant]
-    half = len(queries)
-    matrices = {"as it is": joined, "centred": centred, "whitened": white}
-    return {name: (matrix[:half], matrix[half:]) for name, matrix in matrices.items()}
+    count = len(queries)
+    matrices = {"as it is": vectors, "centred": centred, "whitened": white}
+    return {name: (matrix[:count], matrix[count:]) for name, matrix in matrices.items()}
 
 
 def level_map_ranks(queries: Any, candidates: Any, projects: Any) -> Any:
@@ -97,16 +97,16 @@ def level_map_ranks(queries: Any, candidates: Any, projects: Any) -> Any:
     from mirenc.model.whitening import fit_whitening
     from mirenc.pretrain.evaluation.retrieval import ranks
 
-    rank_of = np.empty(len(queries))
+    rank = np.empty(len(queries))
     for project in np.unique(projects):
-        inside = projects == project
-        others = np.flatnonzero(~inside)
-        pairs = np.arange(2 * len(others)).reshape(2, -1).T
-        mean, matrix = fit_whitening(np.concatenate([queries[others], candidates[others]]), pairs)
-        mapped = (candidates - mean) @ matrix
+        is_own = projects == project
+        other_rows = np.flatnonzero(~is_own)
+        pairs = np.arange(2 * len(other_rows)).reshape(2, -1).T
+        mean, matrix = fit_whitening(np.concatenate([queries[other_rows], candidates[other_rows]]), pairs)
+        points = (candidates - mean) @ matrix
         # The own candidates first, in the queries' order: that is what `ranks` takes for the answers.
-        rank_of[inside] = ranks((queries[inside] - mean) @ matrix, np.concatenate([mapped[inside], mapped[others]]))
-    return rank_of
+        rank[is_own] = ranks((queries[is_own] - mean) @ matrix, np.concatenate([points[is_own], points[other_rows]]))
+    return rank
 
 
 def compare(root: Path, python: str, model: str | None, projects: list[str], limit: int) -> dict[str, Any]:
@@ -131,15 +131,15 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
     with tempfile.TemporaryDirectory() as cache:
         encoder = load(model, cache=cache)
         pairs = collect_pairs(encoder, readable, limit=limit)
-    peer = read_ir2vec(python, sorted({path for pair in pairs for path in pair.files}))
+    ir2vec_vectors = read_ir2vec(python, sorted({path for pair in pairs for path in pair.files}))
 
-    def peer_vector(path: Path, mode: str, name: str) -> list[float] | None:
-        return peer.get((str(path), mode), {}).get(name.strip('"'))
+    def ir2vec_vector(path: Path, mode: str, name: str) -> list[float] | None:
+        return ir2vec_vectors.get((str(path), mode), {}).get(name.strip('"'))
 
     usable = [
         pair
         for pair in pairs
-        if all(peer_vector(path, mode, pair.name) is not None for path in pair.files for mode in MODES)
+        if all(ir2vec_vector(path, mode, pair.name) is not None for path in pair.files for mode in MODES)
     ]
     if not usable:
         raise SystemExit(f"{root}: IR2Vec gave no vectors for the functions of {len(readable)} pairs of files")
@@ -153,8 +153,8 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
     methods[f"{encoder.name} both"] = (np.hstack([text[0], graph[0]]), np.hstack([text[1], graph[1]]))
     for mode, title in MODES.items():
         methods[title] = (
-            np.array([peer_vector(pair.files[0], mode, pair.name) for pair in usable]),
-            np.array([peer_vector(pair.files[1], mode, pair.name) for pair in usable]),
+            np.array([ir2vec_vector(pair.files[0], mode, pair.name) for pair in usable]),
+            np.array([ir2vec_vector(pair.files[1], mode, pair.name) for pair in usable]),
         )
     counts = bag_vectors(
         [pair.query.opcodes for pair in usable] + [pair.candidate.opcodes for pair in usable]
@@ -166,11 +166,11 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
         for method, sides in methods.items()
         for name, vectors in treatments(*sides).items()
     ]
-    owner = np.array([pair.files[0].relative_to(root).parts[0] for pair in usable])
+    project_of_row = np.array([pair.files[0].relative_to(root).parts[0] for pair in usable])
     rows += [
-        {"method": method, "vectors": "level map", **rank_figures(level_map_ranks(*sides, owner))}
+        {"method": method, "vectors": "level map", **rank_figures(level_map_ranks(*sides, project_of_row))}
         for method, sides in methods.items()
-        if len(set(owner.tolist())) > 1  # of one project there are no others to fit on
+        if len(set(project_of_row.tolist())) > 1  # of one project there are no others to fit on
     ]
     rows.sort(key=lambda row: list(methods).index(row["method"]))
     rows.append(
@@ -179,7 +179,7 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
     return {
         "model": encoder.name,
         "digest": encoder.files.digest,
-        "projects": sorted(set(owner.tolist())),
+        "projects": sorted(set(project_of_row.tolist())),
         "functions": len(usable),
         "functions_without_ir2vec": len(pairs) - len(usable),
         "rows": rows,
@@ -188,9 +188,9 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
 
 def markdown(figures: dict[str, Any]) -> str:
     """The figures as a table."""
-    head = f"{figures['functions']} functions of {', '.join(figures['projects'])}"
+    summary = f"{figures['functions']} functions of {', '.join(figures['projects'])}"
     lines = [
-        f"{head}; {figures['functions_without_ir2vec']} more have no IR2Vec vector and were left out for everybody.",
+        f"{summary}; {figures['functions_without_ir2vec']} more have no IR2Vec vector and were left out for everybody.",
         "",
         "| Method | Vectors | Recall at 1 | Recall at 10 | MRR |",
         "|---|---|---|---|---|",

@@ -33,8 +33,8 @@ from mirenc.llvm.sources.reserved import is_reserved_package
 def drawn_levels(settings: Sequence[str], group: Sequence[str], compiler: str, program: Program) -> set[str]:
     """The levels of a program by one compiler of a group that settings of `function_pools.py` draw."""
     key = program.project, f"{program.file.replace('/', '__')}.ll"  # an IR folder's name
-    drawn = [build for setting in settings for build in drawn_builds(setting, key, group)]
-    return {level for each, level in drawn if each == compiler}
+    builds = [build for setting in settings for build in drawn_builds(setting, key, group)]
+    return {level for build_compiler, level in builds if build_compiler == compiler}
 
 
 def main() -> None:
@@ -55,15 +55,15 @@ def main() -> None:
     recipe = read_recipe(arguments.recipe, with_reserved=True)
     packages = recipe.packages
     if arguments.training:
-        unreserved = (one for one in packages if one.name not in recipe.held_out and not is_reserved_package(one.name))
+        unreserved = (pkg for pkg in packages if pkg.name not in recipe.held_out and not is_reserved_package(pkg.name))
         packages = tuple(unreserved)
     if arguments.packages is not None:
         if missing := sorted(set(arguments.packages) - (names := {package.name for package in packages})):
             sys.exit(f"{arguments.recipe} has no package {missing[0]} to compile. It has: {', '.join(sorted(names))}")
-        headers_of = {
-            other for package in packages if package.name in arguments.packages for other in package.headers_of
+        header_packages = {
+            name for package in packages if package.name in arguments.packages for name in package.headers_of
         }
-        packages = tuple(package for package in packages if package.name in headers_of.union(arguments.packages))
+        packages = tuple(package for package in packages if package.name in header_packages.union(arguments.packages))
     if arguments.cap is not None:
         packages = tuple(package.model_copy(update={"cap": arguments.cap}) for package in packages)
     recipe = recipe.model_copy(update={"packages": packages})

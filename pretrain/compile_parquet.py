@@ -39,16 +39,16 @@ def make_ir(source: Path, out: Path, limits: Limits, advance: Any = lambda count
     files = {path.relative_to(top).as_posix(): path for path in find_parquet(source)}
     groups, stamps = row_groups(files.values()), {name: stamp_of([path]) for name, path in files.items()}
     with IRFolder(out) as folder:
-        folder.keep_only(lambda record: stays(folder, record, stamps))
+        folder.keep_only(lambda record: is_current(folder, record, stamps))
         for path, first, count in groups:
             name = path.relative_to(top).as_posix()
-            stored = {record.file for record in folder.records()}
+            recorded_files = {record.file for record in folder.records()}
             rows = [f"{name}/{row:08d}.bc" for row in range(first, first + count)]
-            if stored.issuperset(rows):
+            if recorded_files.issuperset(rows):
                 continue
             columns = [*NEEDED, *(["opt_level"] if has_level(path) else [])]
             for file, values in zip(rows, read_rows(path, first, columns), strict=True):
-                if file not in stored:
+                if file not in recorded_files:
                     folder.add(*record_of(file, dict(zip(columns, values, strict=True)), limits, stamps[name]))
                 advance(1, note=path.name)
         print(folder.summary(), file=sys.stderr)
@@ -56,10 +56,10 @@ def make_ir(source: Path, out: Path, limits: Limits, advance: Any = lambda count
             raise IRFileError(f"{source}: nothing in it became IR. {out / 'log.jsonl'} has a line for each try")
 
 
-def stays(folder: IRFolder, record: IRRecord, stamps: Mapping[str, str]) -> bool:
+def is_current(folder: IRFolder, record: IRRecord, stamps: Mapping[str, str]) -> bool:
     """Whether what a record is made of is as it was, and its IR is there."""
-    same = stamps.get(record.file.rsplit("/", 1)[0]) == record.stamp
-    return same and (record.status != "ok" or folder.path_of(record).is_file())
+    is_unchanged = stamps.get(record.file.rsplit("/", 1)[0]) == record.stamp
+    return is_unchanged and (record.status != "ok" or folder.path_of(record).is_file())
 
 
 def has_level(path: Path) -> bool:

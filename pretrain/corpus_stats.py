@@ -32,18 +32,18 @@ def corpus_stats(corpus: Corpus) -> dict[str, Any]:
     """``total``, ``quantiles`` of the modules' sizes, and what there is of each language, level, compiler, project."""
     infos = corpus.infos
     counts = corpus.text_counts(range(len(corpus)))
-    spoken = np.flatnonzero(counts)
-    lengths = corpus.text_length[spoken]
-    full = lengths >= corpus.tokenizer.config.max_length
+    used_texts = np.flatnonzero(counts)
+    lengths = corpus.text_length[used_texts]
+    is_full_length = lengths >= corpus.tokenizer.config.max_length
     total = _count(infos) | {
         "projects": len({info.project for info in infos}),
         "functions": sum(info.functions for info in infos),
         "statements": int(counts.sum()),
-        "distinct_statements": len(spoken),
+        "distinct_statements": len(used_texts),
         "nodes": sum(info.nodes for info in infos),
         "edges": sum(info.edges for info in infos),
         "tokens_per_distinct_statement": float(lengths.mean()),
-        "share_of_statements_of_full_length": float(counts[spoken][full].sum() / counts.sum()),
+        "share_of_statements_of_full_length": float(counts[used_texts][is_full_length].sum() / counts.sum()),
         "vocabulary": corpus.tokenizer.vocab_size,
     }
     stats: dict[str, Any] = {"total": total, "quantiles": {}}
@@ -54,8 +54,8 @@ def corpus_stats(corpus: Corpus) -> dict[str, Any]:
         members: dict[str, list[ModuleInfo]] = defaultdict(list)
         for info in infos:
             members[getattr(info, group) or "unknown"].append(info)
-        counted = {name: _count(group_members) for name, group_members in members.items()}
-        stats[group] = dict(sorted(counted.items(), key=lambda item: -item[1]["programs"]))
+        counts_by_member = {name: _count(group_members) for name, group_members in members.items()}
+        stats[group] = dict(sorted(counts_by_member.items(), key=lambda item: -item[1]["programs"]))
     return stats
 
 
@@ -74,12 +74,12 @@ def stats_table(stats: dict[str, Any]) -> Table:
     table.add_row("all", *(f"{total[name]:,}" for name in _COUNTS), end_section=True)
     for group in _GROUPS:
         rows = list(stats[group].items())
-        most = _PROJECTS_SHOWN if group == "project" else len(rows)
-        for name, counts in rows[:most]:
+        shown_rows = _PROJECTS_SHOWN if group == "project" else len(rows)
+        for name, counts in rows[:shown_rows]:
             table.add_row(f"{group} {name}", *(f"{counts[key]:,}" for key in _COUNTS))
-        if rest := rows[most:]:
-            sums = (sum(counts[key] for _, counts in rest) for key in _COUNTS)
-            table.add_row(f"{len(rest)} more projects", *(f"{value:,}" for value in sums))
+        if other_rows := rows[shown_rows:]:
+            sums = (sum(counts[key] for _, counts in other_rows) for key in _COUNTS)
+            table.add_row(f"{len(other_rows)} more projects", *(f"{value:,}" for value in sums))
         table.add_section()
     for name in ("projects", "functions", "statements", "distinct_statements", "nodes", "edges", "vocabulary"):
         table.add_row(name.replace("_", " "), f"{total[name]:,}")
@@ -92,10 +92,10 @@ def plot_stats(stats: dict[str, Any], path: Path) -> None:
     """Bars of programs by language, level and project, and the modules' sizes. ValueError: no picture's suffix."""
     figure = Figure(figsize=(11, 7), layout="constrained")
     axes = figure.subplots(2, 2, width_ratios=[1, 2])
-    for axis, group, many in ((axes[0, 0], "language", 12), (axes[1, 0], "opt_level", 8), (axes[0, 1], "project", 60)):
-        names = list(stats[group])[:many]
+    for axis, group, limit in ((axes[0, 0], "language", 12), (axes[1, 0], "opt_level", 8), (axes[0, 1], "project", 60)):
+        names = list(stats[group])[:limit]
         axis.bar(range(len(names)), [stats[group][name]["programs"] for name in names], color="#4477aa")
-        axis.set_xticks(range(len(names)), names, rotation=90 if many > 20 else 45, fontsize=6 if many > 20 else 8)
+        axis.set_xticks(range(len(names)), names, rotation=90 if limit > 20 else 45, fontsize=6 if limit > 20 else 8)
         axis.set_ylabel("programs")
         axis.set_title(f"{group} ({len(stats[group])})", fontsize=9)
     size = axes[1, 1]

@@ -86,8 +86,8 @@ def compile_recipe(
                 fetched[name] = fetcher.submit(_fetch, tables, build.work)
             for number, package in enumerate(recipe.packages, 1):
                 build.report(f"[{number}/{len(recipe.packages)}] {package.name}")
-                for other in package.headers_of:
-                    fetched[other].result()
+                for header_package in package.headers_of:
+                    fetched[header_package].result()
                 version, problems = fetched[package.name].result()
                 for problem in problems:
                     build.report(f"{package.name}: {problem}")
@@ -119,39 +119,39 @@ class _Build:
     # Counted over the chunks in order, not over what the log holds: a run that was stopped inside a chunk then goes on
     # as if it had not been.
     ir_bytes: int = 0
-    counted: set[Key] = field(default_factory=set)
+    counted_keys: set[Key] = field(default_factory=set)
 
     def compile(self, package: Package, version: str, pool: ThreadPoolExecutor) -> None:
         """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
         root = self.work / package.name / "src"
         headers = {language: self._header_flags(package, root, language) for language in package.languages}
         sources = _sources_of(package, root)
-        inside, spent, failed = 0, 0, Counter[str]()
+        included, spent, failures = 0, 0, Counter[str]()
         for start in range(0, len(sources), CHUNK):
-            chunk = sources[start : start + CHUNK][: package.cap - inside]
-            full = self.ir_bytes > self.limits.max_bytes or spent > self.limits.max_project_bytes
+            chunk = sources[start : start + CHUNK][: package.cap - included]
+            is_full = self.ir_bytes > self.limits.max_bytes or spent > self.limits.max_project_bytes
             # A package whose first chunk fails altogether is not worth the time of the others.
-            if full or not chunk or (start and not inside):
+            if is_full or not chunk or (start and not included):
                 break
-            programs = [self._wanted(self._program(package, version, root, *of, headers[of[1]])) for of in chunk]
+            programs = [self._select(self._program(package, version, root, *src, headers[src[1]])) for src in chunk]
             for program, records in compile_chunk(pool, programs, self.folder, self.limits):
-                failed.update(record.reason for record in records if record.status in FAILURES)
+                failures.update(record.reason for record in records if record.status in FAILURES)
                 keys = ((program.project, program.file, level) for level in program.commands)
-                compiled = [one for key in keys if (one := self.folder.get(key)) is not None and one.status == "ok"]
-                inside += bool(compiled)
+                compiled = [item for key in keys if (item := self.folder.get(key)) is not None and item.status == "ok"]
+                included += bool(compiled)
                 spent += sum(record.ir_bytes for record in compiled)
                 # Two tables of a package may name the same file.
-                self.ir_bytes += sum(record.ir_bytes for record in compiled if record.key not in self.counted)
-                self.counted.update(record.key for record in compiled)
+                self.ir_bytes += sum(record.ir_bytes for record in compiled if record.key not in self.counted_keys)
+                self.counted_keys.update(record.key for record in compiled)
                 self.advance(1, package.name)
         self.report(
-            f"{package.name} {version}: {inside} of {len(sources)} sources are in, {failed.total()} failed now; "
+            f"{package.name} {version}: {included} of {len(sources)} sources are in, {failures.total()} failed now; "
             f"corpus {self.folder.ir_bytes / 1e6:.0f} MB"
         )
-        for reason, count in failed.most_common(_REASONS_SHOWN):
+        for reason, count in failures.most_common(_REASONS_SHOWN):
             self.report(f"    {count} x {reason}")
 
-    def _wanted(self, program: Program) -> Program:
+    def _select(self, program: Program) -> Program:
         """The program without the levels that it is not to have."""
         if self.levels_of is None:
             return program
@@ -161,8 +161,8 @@ class _Build:
     def _header_flags(self, package: Package, root: Path, language: str) -> list[str]:
         """Flags for the package's folders with headers, then for those of its ``headers_of``."""
         folders = [folder for folder in header_folders(root, language) if folder not in package.include_dirs]
-        for other in package.headers_of:
-            folders += [f"../../{other}/src/{each}" for each in header_folders(self.work / other / "src", language)]
+        for name in package.headers_of:
+            folders += [f"../../{name}/src/{path}" for path in header_folders(self.work / name / "src", language)]
         return header_flags(folders, language)
 
     def _program(
@@ -174,12 +174,12 @@ class _Build:
         if language != "fortran":
             for glob, preludes in package.prelude.items():
                 if fnmatch.fnmatchcase(file, glob):
-                    options += [part for prelude in preludes for part in ("-include", prelude)]
+                    options += [word for prelude in preludes for word in ("-include", prelude)]
         if package.openmp and language in ("c", "c++", "fortran"):
             options.append("-fopenmp")
             if language != "fortran":  # Debian installs omp.h with one clang only; the other one may borrow it
-                headers_of = Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")
-                options += [f"-idirafter{path.parent}" for path in headers_of]
+                openmp_headers = Path("/usr/lib").glob("llvm-*/lib/clang/*/include/omp.h")
+                options += [f"-idirafter{path.parent}" for path in openmp_headers]
         options += [f"-D{define}" for define in package.defines]
         options += [*package.flags, *(f"-I{folder}" for folder in package.include_dirs), *headers]
         facts: dict[str, Any] = {"project": package.name, "version": version, "language": language, "root": root}
@@ -195,11 +195,11 @@ def crate_command(package: Package, level: str, file: str) -> tuple[str, ...]:
     Symbols have a hash of the crate's name and ``metadata``: the same at every level. So are overflow checks and
     assertions, which rustc itself would add at -O0.
     """
-    named = _CRATE.fullmatch(package.name)
-    crate = (named[1] if named else package.name).replace("-", "_")
-    fixed = ("-Ccodegen-units=1", "-Cdebug-assertions=off", "-Coverflow-checks=off", f"-Cmetadata={crate}")
+    match = _CRATE.fullmatch(package.name)
+    crate = (match[1] if match else package.name).replace("-", "_")
+    options = ("-Ccodegen-units=1", "-Cdebug-assertions=off", "-Coverflow-checks=off", f"-Cmetadata={crate}")
     names = ("--crate-type=lib", f"--crate-name={crate}", "--cap-lints=allow", "--emit=llvm-ir")
-    return ("rustc", *names, *fixed, f"-Copt-level={level[1:]}", *package.flags, file)
+    return ("rustc", *names, *options, f"-Copt-level={level[1:]}", *package.flags, file)
 
 
 def _sources_of(package: Package, root: Path) -> list[tuple[str, str]]:
@@ -207,11 +207,11 @@ def _sources_of(package: Package, root: Path) -> list[tuple[str, str]]:
     skipped = set(_SKIPPED_FOLDERS) - set(package.keep_folders)
 
     def is_chosen(file: str, language: str) -> bool:
-        inside, outside = (
+        included, excluded = (
             any(fnmatch.fnmatchcase(file, glob) for glob in globs) for globs in (package.include, package.exclude)
         )
         folders = file.lower().split("/")[:-1]
-        return language in package.languages and inside and not outside and skipped.isdisjoint(folders)
+        return language in package.languages and included and not excluded and skipped.isdisjoint(folders)
 
     # The recipe's reader has decided whether a reserved package may be here; it then comes whole. In others, copies of
     # reserved programs stay out.
@@ -231,17 +231,17 @@ def _fetch(tables: Sequence[Package], work: Path) -> tuple[str | None, list[str]
     folder.mkdir(parents=True, exist_ok=True)
     root, marker = folder / "src", folder / "prepared"
     steps = {json.dumps([table.prepare, table.files]): table for table in tables if table.prepare or table.files}
-    ready = (marker.read_text(encoding="utf-8").splitlines() if marker.exists() else []) == list(steps)
-    if root.is_dir() and not ready and _archives(folder):
+    is_prepared = (marker.read_text(encoding="utf-8").splitlines() if marker.exists() else []) == list(steps)
+    if root.is_dir() and not is_prepared and _archives(folder):
         # Stopped while it was prepared, or prepared for another recipe: begin again with the sources as packed.
         shutil.rmtree(root)
     if not root.is_dir():
-        ready = False
+        is_prepared = False
         words = _download(name, folder)
         if not _unpack(folder, root):
             return None, [f"no usable source archive: {words.strip()[-120:]}"]
     problems = []
-    if not ready:
+    if not is_prepared:
         for table in steps.values():
             problems += _prepare(table, root)
         marker.write_text("\n".join(steps), encoding="utf-8")

@@ -76,13 +76,13 @@ def read_recipe(path: Path, *, with_reserved: bool = False) -> Recipe:
         packages.append(Package.from_dict(table, where=f"{path}: package {number} {name!r}"))
     if not isinstance(held_out, list):
         raise ConfigError(f"{path}: held_out: a list of packages is needed (found {held_out!r})")
-    if not with_reserved and (reserved := [each.name for each in packages if is_reserved_package(each.name)]):
+    if not with_reserved and (reserved := [item.name for item in packages if is_reserved_package(item.name)]):
         raise ConfigError(f"{path}: {reserved[0]} is reserved for evaluation. Remove it")
     names = [package.name for package in packages]
-    others = [(f"{package.name}: headers_of", other) for package in packages for other in package.headers_of]
-    for where, name in [*others, *(("held_out", name) for name in held_out)]:
+    references = [(f"{package.name}: headers_of", header) for package in packages for header in package.headers_of]
+    for location, name in [*references, *(("held_out", name) for name in held_out)]:
         if name not in names:
-            near = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "add it as a package"
-            raise ConfigError(f"{path}: {where} {name!r}, which is no package here; {hint}")
+            matches = difflib.get_close_matches(str(name), names, n=1)
+            hint = f"did you mean {matches[0]!r}?" if matches else "add it as a package"
+            raise ConfigError(f"{path}: {location} {name!r}, which is no package here; {hint}")
     return Recipe(limits=limits, packages=tuple(packages), held_out=tuple(held_out))

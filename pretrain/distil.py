@@ -99,9 +99,9 @@ class Recipe(BaseModel):
         return config.model_copy(update={"text": text, "tokenizer": teacher.config.tokenizer})
 
 
-def choose(corpus: Corpus, train: Array, held: Array) -> tuple[Array, Array]:
+def choose(corpus: Corpus, train: Array, held_out: Array) -> tuple[Array, Array]:
     """Training statements in the order they are taken, and those to validate on, which no training project has."""
-    spread, unseen = (spread_of(corpus, modules) for modules in (train, held))
+    spread, unseen = (spread_of(corpus, modules) for modules in (train, held_out))
     rng = np.random.default_rng([SEED, 1])
     validation = rng.permutation(np.flatnonzero((spread == 0) & (unseen > 0)))[:VALIDATION]
     rows = np.flatnonzero(spread)
@@ -142,24 +142,24 @@ def targets(
     """
     identity = {"teacher": teacher.digest, "corpus": corpus.digest}
     width = teacher.config.text.hidden
-    path, about = folder / "targets.f16", folder / "targets.json"
-    known = json.loads(about.read_text()) if about.exists() else identity | {"seconds": 0.0}
-    if {key: known[key] for key in identity} != identity:
+    path, record_file = folder / "targets.f16", folder / "targets.json"
+    record = json.loads(record_file.read_text()) if record_file.exists() else identity | {"seconds": 0.0}
+    if {key: record[key] for key in identity} != identity:
         raise ConfigError(f"{folder}: its vectors are of another teacher or corpus. Name another folder")
-    done = path.stat().st_size // (2 * width) if path.exists() else 0
+    stored_rows = path.stat().st_size // (2 * width) if path.exists() else 0
     model = torch_model(teacher, device)
-    with progress(f"{teacher.name}'s vectors", max(0, len(rows) - done)) as advance, path.open("ab") as stream:
-        stream.truncate(done * 2 * width)  # a slice that was cut off
-        for first in range(done, len(rows), SLICE):
-            started = time.monotonic()
-            part = encoding.statement_vectors(model, corpus, rows[first : first + SLICE])
-            stream.write(part.astype(np.float16).tobytes())
+    with progress(f"{teacher.name}'s vectors", max(0, len(rows) - stored_rows)) as advance, path.open("ab") as stream:
+        stream.truncate(stored_rows * 2 * width)  # a slice that was cut off
+        for first in range(stored_rows, len(rows), SLICE):
+            start = time.monotonic()
+            block = encoding.statement_vectors(model, corpus, rows[first : first + SLICE])
+            stream.write(block.astype(np.float16).tobytes())
             stream.flush()
-            known["seconds"] += time.monotonic() - started
-            about.write_text(json.dumps(known) + "\n")
-            advance(len(part))
+            record["seconds"] += time.monotonic() - start
+            record_file.write_text(json.dumps(record) + "\n")
+            advance(len(block))
     vectors = np.memmap(path, np.float16, "r", shape=(path.stat().st_size // (2 * width), width))
-    return vectors[: len(rows)], known["seconds"]
+    return vectors[: len(rows)], record["seconds"]
 
 
 def new_student(config: ModelConfig, teacher: ModelFiles) -> MIREncoder:
@@ -169,21 +169,21 @@ def new_student(config: ModelConfig, teacher: ModelFiles) -> MIREncoder:
     table = teacher.weights["text.token.weight"].astype(np.float64)
     table -= table.mean(0)
     _, vectors = np.linalg.eigh(table.T @ table)  # ascending
-    parts = table @ vectors[:, ::-1][:, : config.text.token_width]
+    components = table @ vectors[:, ::-1][:, : config.text.token_width]
     with torch.no_grad():
-        model.text.token.weight[:, : parts.shape[1]] = torch.from_numpy(parts).float()
+        model.text.token.weight[:, : components.shape[1]] = torch.from_numpy(components).float()
     return model
 
 
 @dataclass(frozen=True, eq=False)
-class Wanted:
+class Targets:
     """Statements and the vectors that a student shall give them.
 
     Attributes
     ----------
     rows, held_rows : (N,) and (V,) int64
         Texts of the corpus: to train on, to validate on.
-    vectors, held : (N, H) and (V, H) float16
+    vectors, held_vectors : (N, H) and (V, H) float16
         The teacher's.
     mean, spread : (H,) float32
         What standardises them.
@@ -192,26 +192,26 @@ class Wanted:
     rows: Array
     vectors: Array
     held_rows: Array
-    held: Array
+    held_vectors: Array
     mean: Array
     spread: Array
 
     @classmethod
-    def split(cls, rows: Array, held_rows: Array, vectors: Array) -> Wanted:
+    def split(cls, rows: Array, held_rows: Array, vectors: Array) -> Targets:
         """Of the vectors of the held-out rows, then of the others."""
-        held, training = vectors[: len(held_rows)], vectors[len(held_rows) :]
+        held_vectors, training = vectors[: len(held_rows)], vectors[len(held_rows) :]
         sample = training[np.random.default_rng([SEED, 5]).permutation(len(training))[:STANDARDISED]].astype(np.float32)
-        return cls(rows, training, held_rows, held, sample.mean(0), np.maximum(sample.std(0), LEAST_SPREAD))
+        return cls(rows, training, held_rows, held_vectors, sample.mean(0), np.maximum(sample.std(0), LEAST_SPREAD))
 
-    def standardised(self, at: Array) -> Array:
+    def standardised(self, rows: Array) -> Array:
         """Targets of some training statements. Shapes: (B,) -> (B, H) float32."""
-        standardised: Array = (self.vectors[at].astype(np.float32) - self.mean) / self.spread
-        return standardised
+        vectors: Array = (self.vectors[rows].astype(np.float32) - self.mean) / self.spread
+        return vectors
 
     def nearness(self, predicted: Array, targets: Array) -> dict[str, float]:
         """Cosines of a student's vectors with the teacher's, both about the mean of the training statements."""
-        one, other = predicted * self.spread, targets.astype(np.float32) - self.mean
-        cosine = (one * other).sum(1) / (np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1))
+        student, teacher = predicted * self.spread, targets.astype(np.float32) - self.mean
+        cosine = (student * teacher).sum(1) / (np.linalg.norm(student, axis=1) * np.linalg.norm(teacher, axis=1))
         return {"statements": len(cosine), "mean": float(cosine.mean()), "p5": float(np.quantile(cosine, 0.05))}
 
 
@@ -223,45 +223,45 @@ class Distillation:
     recipe : Recipe
     model : MIREncoder
     corpus : Corpus
-    teacher : Wanted
+    teacher : Targets
     device : torch.device
     """
 
     def __init__(
-        self, recipe: Recipe, model: MIREncoder, corpus: Corpus, teacher: Wanted, device: torch.device
+        self, recipe: Recipe, model: MIREncoder, corpus: Corpus, teacher: Targets, device: torch.device
     ) -> None:
         self.recipe, self.model, self.corpus, self.teacher = recipe, model.to(device), corpus, teacher
         self.device = device
         stage = {"steps": recipe.steps, "batch": recipe.batch, "learning_rate": recipe.learning_rate}
         self.optimiser = Optimiser([model.text, model.mlm], PretrainConfig.from_dict({"mlm": stage}))
         self.done, self.seconds = 0, 0.0
-        self.drawn = -1, np.zeros((0, 0), np.int64)  # the last pool and its number
+        self.last_pool = -1, np.zeros((0, 0), np.int64)  # the last pool and its number
 
     def batch(self, step: int) -> Array:
         """(B,) places of a step's statements, of similar length; every statement once before any comes again."""
-        if self.drawn[0] != step // POOL:
-            self.drawn = step // POOL, self.pool(step // POOL)
-        chosen: Array = self.drawn[1][step % POOL]
+        if self.last_pool[0] != step // POOL:
+            self.last_pool = step // POOL, self.pool(step // POOL)
+        chosen: Array = self.last_pool[1][step % POOL]
         return chosen
 
     def pool(self, number: int) -> Array:
         """(POOL, B) places of the statements of some steps in a row."""
         size, count = self.recipe.batch * POOL, len(self.teacher.rows)
-        at = np.arange(number * size, (number + 1) * size)
-        pool = np.empty_like(at)
-        for epoch in range(at[0] // count, at[-1] // count + 1):
-            mine = at // count == epoch
-            pool[mine] = np.random.default_rng([SEED, 2, epoch]).permutation(count)[at[mine] % count]
+        places = np.arange(number * size, (number + 1) * size)
+        pool = np.empty_like(places)
+        for epoch in range(places[0] // count, places[-1] // count + 1):
+            in_epoch = places // count == epoch
+            pool[in_epoch] = np.random.default_rng([SEED, 2, epoch]).permutation(count)[places[in_epoch] % count]
         pool = pool[np.argsort(self.corpus.text_length[self.teacher.rows[pool]], kind="stable")]
         batches: Array = pool.reshape(POOL, -1)[np.random.default_rng([SEED, 3, number]).permutation(POOL)]
         return batches
 
     def loss(self, step: int) -> torch.Tensor:
         """Squared error, cosine distance, and masked tokens of some."""
-        at = self.batch(step)
-        ids = self.corpus.padded_ids(self.teacher.rows[at])
+        places = self.batch(step)
+        ids = self.corpus.padded_ids(self.teacher.rows[places])
         ids = np.pad(ids, ((0, 0), (0, -ids.shape[1] % 4)), constant_values=PAD)
-        target = torch.from_numpy(self.teacher.standardised(at)).to(self.device)
+        target = torch.from_numpy(self.teacher.standardised(places)).to(self.device)
         masked_source = ids[::MLM_EVERY]
         rng = np.random.default_rng([SEED, 4, step])
         masked, chosen = mask_tokens(masked_source, rng, vocab_size=self.corpus.tokenizer.vocab_size, share=MASK_SHARE)
@@ -270,8 +270,8 @@ class Distillation:
             tensors = [torch.from_numpy(array).to(self.device) for array in (masked_source, masked, chosen)]
             tokens = mlm_loss(self.model, *tensors, total=int(chosen.sum()))
         predicted = predicted.float()
-        near = F.mse_loss(predicted, target) + (1 - F.cosine_similarity(predicted, target)).mean()
-        return near + MLM_WEIGHT * tokens
+        distance = F.mse_loss(predicted, target) + (1 - F.cosine_similarity(predicted, target)).mean()
+        return distance + MLM_WEIGHT * tokens
 
     def run(self, folder: Path, identity: dict[str, Any]) -> None:
         """Train to the end, from the folder's checkpoint if there is one."""
@@ -287,12 +287,12 @@ class Distillation:
         note = ""
         with progress("distilling", self.recipe.steps - self.done) as advance:
             for step in range(self.done, self.recipe.steps):
-                started = time.monotonic()
+                start = time.monotonic()
                 loss = self.loss(step)
                 loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(self.optimiser.parameters, 1.0)
                 self.optimiser.step(self.recipe.learning_rate * self.rate(step))
-                self.done, self.seconds = step + 1, self.seconds + time.monotonic() - started
+                self.done, self.seconds = step + 1, self.seconds + time.monotonic() - start
                 if step % NOTED == 0:  # asking waits for a GPU
                     note = f"loss {float(loss.detach()):.3f}"
                 advance(note=note)
@@ -307,14 +307,14 @@ class Distillation:
     def held_out(self) -> dict[str, float]:
         """How near the vectors are now, on some of the statements to validate on."""
         predicted = encoding.statement_vectors(self.model, self.corpus, self.teacher.held_rows[:TIMED])
-        return self.teacher.nearness(predicted, self.teacher.held[:TIMED])
+        return self.teacher.nearness(predicted, self.teacher.held_vectors[:TIMED])
 
     def rate(self, step: int) -> float:
         """Share of the peak learning rate: linear warm-up, cosine decay to a tenth."""
         if step < self.recipe.warmup:
             return (step + 1) / self.recipe.warmup
-        done = (step - self.recipe.warmup) / max(1, self.recipe.steps - self.recipe.warmup)
-        return 0.1 + 0.45 * (1 + math.cos(math.pi * done))
+        share = (step - self.recipe.warmup) / max(1, self.recipe.steps - self.recipe.warmup)
+        return 0.1 + 0.45 * (1 + math.cos(math.pi * share))
 
 
 def cost(runtimes: dict[str, NumpyRuntime], corpus: Corpus, rows: Array) -> dict[str, float]:
@@ -322,9 +322,9 @@ def cost(runtimes: dict[str, NumpyRuntime], corpus: Corpus, rows: Array) -> dict
     seconds = dict.fromkeys(runtimes, math.inf)
     for _ in range(2):
         for name, runtime in runtimes.items():
-            started = time.perf_counter()
+            start = time.perf_counter()
             encode(runtime, corpus, rows)
-            seconds[name] = min(seconds[name], time.perf_counter() - started)
+            seconds[name] = min(seconds[name], time.perf_counter() - start)
     return seconds | {"statements": len(rows), "times": seconds["teacher"] / seconds["student"]}
 
 
@@ -343,15 +343,15 @@ def distil(
     if corpus.tokenizer.to_json() != teacher.tokenizer.to_json():
         raise ConfigError(f"the corpus was not built with the tokenizer of {teacher.name}. Build it with --tokenizer")
     torch.set_num_threads(threads)
-    before = ancestry(teacher.name, teacher.folder)
-    train, held = corpus.split(HELD_OUT, SEED, seen=seen_by(before), named=recipe.held_out)
-    ordered, validation = choose(corpus, train, held)
+    ancestors = ancestry(teacher.name, teacher.folder)
+    train, held_out = corpus.split(HELD_OUT, SEED, seen=seen_by(ancestors), named=recipe.held_out)
+    ordered, validation = choose(corpus, train, held_out)
     rows = ordered[: recipe.count]
     with only_one(target_folder):
-        each = np.concatenate([validation, rows])
-        vectors, teacher_seconds = targets(teacher, corpus, each, target_folder, device)
-    taught = Wanted.split(rows, validation, vectors)
-    training = Distillation(recipe, new_student(config, teacher), corpus, taught, device)
+        all_rows = np.concatenate([validation, rows])
+        vectors, teacher_seconds = targets(teacher, corpus, all_rows, target_folder, device)
+    truth = Targets.split(rows, validation, vectors)
+    training = Distillation(recipe, new_student(config, teacher), corpus, truth, device)
     identity = {"recipe": recipe.model_dump(), "teacher": teacher.digest, "corpus": corpus.digest}
     with only_one(out):
         training.run(out, identity)
@@ -365,7 +365,7 @@ def distil(
             config=config,
             tokenizer=teacher.tokenizer,
             weights=weights,
-            provenance=(*before, source),
+            provenance=(*ancestors, source),
         )
     student = load_files(folder)  # rounded to float16, as a run starts from it
     runtimes = {
@@ -374,11 +374,11 @@ def distil(
     }
     model = torch_model(student, torch.device("cpu"))
     baselines = Baselines.fit(corpus, train)
-    seen = np.random.default_rng([SEED, 6]).permutation(len(rows))[:VALIDATION]
+    sample = np.random.default_rng([SEED, 6]).permutation(len(rows))[:VALIDATION]
     return {
         **identity,
-        "held_out": taught.nearness(encode(runtimes["student"], corpus, validation), taught.held),
-        "training": taught.nearness(encode(runtimes["student"], corpus, rows[seen]), taught.vectors[seen]),
+        "held_out": truth.nearness(encode(runtimes["student"], corpus, validation), truth.held_vectors),
+        "training": truth.nearness(encode(runtimes["student"], corpus, rows[sample]), truth.vectors[sample]),
         "mlm": evaluate_mlm(model, corpus, validation, baselines),
         "seconds": {"teacher's vectors": teacher_seconds, "training": training.seconds},
         "epochs": recipe.steps * recipe.batch / len(rows),

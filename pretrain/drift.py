@@ -38,17 +38,17 @@ Vectors = dict[str, NDArray[np.float32]]
 
 
 class Files:
-    """Files of the base, ``most`` a project, those that most builds have; and vectors of them in any build."""
+    """Files of the base, ``limit`` a project, those that most builds have; and vectors of them in any build."""
 
-    def __init__(self, pairs: Path, projects: list[str], most: int, encoder: Encoder) -> None:
+    def __init__(self, pairs: Path, projects: list[str], limit: int, encoder: Encoder) -> None:
         self.pairs, self.encoder = pairs, encoder
         self.names: list[tuple[str, Path]] = []  # (project, path in it)
         for project in projects:
             folders = [pairs / compiler / project / level for compiler in COMPILERS for level in OPT_LEVELS]
             builds = Counter(path.relative_to(folder) for folder in folders for path in folder.rglob("*.ll"))
-            of_base = [path for path in builds if self.path(*BASE, (project, path)).is_file()]
-            self.names += [(project, path) for path in sorted(of_base, key=lambda path: (-builds[path], path))[:most]]
-        self.of_base = functools.cache(functools.partial(self.vectors, *BASE))
+            paths = [path for path in builds if self.path(*BASE, (project, path)).is_file()]
+            self.names += [(project, path) for path in sorted(paths, key=lambda path: (-builds[path], path))[:limit]]
+        self.base_vectors = functools.cache(functools.partial(self.vectors, *BASE))
 
     def path(self, compiler: str, level: str, file: tuple[str, Path]) -> Path:
         """Where a build has a file."""
@@ -70,10 +70,10 @@ class Files:
         for part, form in itertools.product(LEVELS, FORMS):
             cosines = []
             for file in files:
-                base, other = self.of_base(file, part, form), self.vectors(compiler, level, file, part, form)
-                for symbol in base.keys() & other.keys():
-                    one, two = base[symbol], other[symbol]
-                    cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
+                base, build = self.base_vectors(file, part, form), self.vectors(compiler, level, file, part, form)
+                for symbol in base.keys() & build.keys():
+                    left, right = base[symbol], build[symbol]
+                    cosines.append(float(left @ right / (np.linalg.norm(left) * np.linalg.norm(right))))
             record[f"{part}s"] = len(cosines)
             name = "plain" if form == "plain" else "formed"
             record[f"{part}_{name}"] = float(np.median(cosines)) if cosines else None
@@ -88,8 +88,8 @@ def table(rows: dict[str, dict[str, dict[str, Any]]]) -> str:
         f"| {' | '.join([*columns, 'files', 'plain', 'formed'])} |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for build, of in rows.items():
-        for language, row in of.items():
+    for build, languages in rows.items():
+        for language, row in languages.items():
             cells = [build, language]
             for part, kinds in (("function", ("", "_tenth")), ("module", ("",))):
                 cells.append(str(row[f"{part}s"]))
@@ -115,8 +115,8 @@ def main() -> None:
         if (compiler, level) != BASE:
             drifts = {language: files.drift(compiler, level, language) for language in arguments.languages}
             rows = json.loads(out.read_text(encoding="utf-8"))["rows"] if out.is_file() else {}
-            here = {language: row for language, row in drifts.items() if row["functions"]}
-            rows[f"{compiler} -{level}"] = rows.get(f"{compiler} -{level}", {}) | here
+            measured = {language: row for language, row in drifts.items() if row["functions"]}
+            rows[f"{compiler} -{level}"] = rows.get(f"{compiler} -{level}", {}) | measured
             record = {"model": encoder.name, "base": f"{BASE[0]} -{BASE[1]}", "rows": dict(sorted(rows.items()))}
             out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
             arguments.out.with_suffix(".md").write_text(table(record["rows"]), encoding="utf-8")

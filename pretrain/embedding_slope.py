@@ -43,9 +43,9 @@ def pack(folder: Path, count: int, target: Path) -> None:
     files = find_inputs(folder)
     codes, names = [], []
     for path in random.Random(0).sample(files, len(files)):
-        done = subprocess.run(["llvm-as-19", "-o", "-", path], capture_output=True, check=False)
-        if done.returncode == 0 and len(codes) < count:
-            codes.append(done.stdout)
+        process = subprocess.run(["llvm-as-19", "-o", "-", path], capture_output=True, check=False)
+        if process.returncode == 0 and len(codes) < count:
+            codes.append(process.stdout)
             names.append(path.relative_to(folder).as_posix())
         if len(codes) == count:
             break
@@ -56,27 +56,27 @@ def embed(source: Path, target: Path, level: str) -> dict[str, Any]:
     """Embed a Parquet file; what it cost."""
     words = ["embed", source, "--column", "content", "--names", "name", "--level", level, "--form", "plain"]
     words += ["--no-cache", "-o", target]
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    usage_before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([sys.executable, "-m", "mirenc", *words], check=False)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    usage_after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = usage_after.ru_utime + usage_after.ru_stime - usage_before.ru_utime - usage_before.ru_stime
     rows = pq.read_table(target, columns=["file", "instructions"])
     counts = dict(zip(rows["file"].to_pylist(), rows["instructions"].to_pylist(), strict=True))
     bitcode = pq.read_table(source, columns=["content"])["content"].combine_chunks()
     record = {"modules": len(counts), "rows": len(rows), "instructions": sum(counts.values())}
-    record |= {"bitcode": bitcode.nbytes, "bytes_out": target.stat().st_size, "peak_kilobytes": after.ru_maxrss}
-    return {**record, "cpu": round(cpu, 2), "seconds": round(time.monotonic() - started, 2)}
+    record |= {"bitcode": bitcode.nbytes, "bytes_out": target.stat().st_size, "peak_kilobytes": usage_after.ru_maxrss}
+    return {**record, "cpu": round(cpu, 2), "seconds": round(time.monotonic() - start, 2)}
 
 
-def extrapolated(one: dict[str, Any]) -> dict[str, Any]:
+def extrapolate(cost: dict[str, Any]) -> dict[str, Any]:
     """CPU hours and bytes of vectors, by bytes of bitcode and by instructions."""
-    factors = {"compile": COMPILE_BYTES / one["bitcode"]}
-    factors["debian"] = DEBIAN_PACKAGES * INSTRUCTIONS_A_PACKAGE / one["instructions"]
+    factors = {"compile": COMPILE_BYTES / cost["bitcode"]}
+    factors["debian"] = DEBIAN_PACKAGES * INSTRUCTIONS_A_PACKAGE / cost["instructions"]
     return {
         name: {
-            "cpu_hours": one["cpu"] * factor / 3600,
-            "modules": one["modules"] * factor,
-            "bytes": one["bytes_out"] * factor,
+            "cpu_hours": cost["cpu"] * factor / 3600,
+            "modules": cost["modules"] * factor,
+            "bytes": cost["bytes_out"] * factor,
         }
         for name, factor in factors.items()
     }
@@ -94,9 +94,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         pack(arguments.folder, arguments.modules, source := Path(folder, "corpus.parquet"))
         for level in arguments.levels:
-            one = embed(source, Path(folder, f"{level}.parquet"), level)
-            record[level] = {**one, "cpu_a_thousand_instructions": one["cpu"] / one["instructions"] * 1000}
-            record[level] |= extrapolated(one)
+            cost = embed(source, Path(folder, f"{level}.parquet"), level)
+            record[level] = {**cost, "cpu_a_thousand_instructions": cost["cpu"] / cost["instructions"] * 1000}
+            record[level] |= extrapolate(cost)
             arguments.output.write_text(json.dumps(record, indent=1) + "\n")
 
 

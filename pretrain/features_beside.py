@@ -38,17 +38,17 @@ LEVELS, FIRING = ("Oz", "O3", "O0"), ("Oz", "O3")
 Array = NDArray[Any]
 
 
-def drawn(folder: Path, pieces: list[dict[str, Any]]) -> dict[bool, list[tuple[int, str]]]:
+def draw_functions(folder: Path, pieces: list[dict[str, Any]]) -> dict[bool, list[tuple[int, str]]]:
     """Numbers and IR of the functions for training (False) and held out (True)."""
-    known: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    numbers_by_file: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for number, piece in enumerate(pieces):
         if piece["level"] == "function":
-            known[piece["project"], piece["file"].replace("/", "__")][piece["symbol"]] = number
+            numbers_by_file[piece["project"], piece["file"].replace("/", "__")][piece["symbol"]] = number
     files = sorted(folder.glob("*/Oz-start/**/*.ll"))
     random.Random(0).shuffle(files)
     functions: dict[bool, list[tuple[int, str]]] = {False: [], True: []}
     for file in files:
-        symbols = known.get((file.relative_to(folder).parts[0], file.name.removesuffix(".ll")))
+        symbols = numbers_by_file.get((file.relative_to(folder).parts[0], file.name.removesuffix(".ll")))
         if not symbols:
             continue
         drawn_functions = functions[pieces[next(iter(symbols.values()))]["held_out"]]
@@ -60,11 +60,11 @@ def drawn(folder: Path, pieces: list[dict[str, Any]]) -> dict[bool, list[tuple[i
     return {held_out: drawn_functions[:MOST] for held_out, drawn_functions in functions.items()}
 
 
-def predicted(features: dict[bool, Array], truth: Array) -> Array:
+def predict(features: dict[bool, Array], truth: Array) -> Array:
     """What ridge regression says of the held-out functions, from the others' truth."""
     scale = StandardScaler().fit(features[False])
-    head = RidgeCV(alphas=np.logspace(0, 5, 11)).fit(scale.transform(features[False]), truth)
-    return np.asarray(head.predict(scale.transform(features[True])))
+    ridge = RidgeCV(alphas=np.logspace(0, 5, 11)).fit(scale.transform(features[False]), truth)
+    return np.asarray(ridge.predict(scale.transform(features[True])))
 
 
 def main() -> None:
@@ -74,12 +74,12 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
-    read = {
+    data = {
         name: pq.read_table(arguments.table / f"{name}.parquet").to_pylist() for name in ("pieces", "levels", "fires")
     }
-    functions = drawn(arguments.ir, read["pieces"])
+    functions = draw_functions(arguments.ir, data["pieces"])
     rows = {held_out: [number for number, _ in numbered_texts] for held_out, numbered_texts in functions.items()}
-    project = np.array([read["pieces"][number]["project"] for number in rows[True]])
+    project = np.array([data["pieces"][number]["project"] for number in rows[True]])
     groups = [np.flatnonzero(project == name) for name in np.unique(project)]
     features: dict[str, dict[bool, Array]] = {}
     for model in MODELS:
@@ -94,41 +94,41 @@ def main() -> None:
             for held_out, numbered_texts in functions.items()
         }
     rng = np.random.default_rng(0)
-    draws = [np.concatenate([groups[at] for at in rng.integers(len(groups), size=len(groups))]) for _ in range(DRAWS)]
+    draws = [np.concatenate([groups[i] for i in rng.integers(len(groups), size=len(groups))]) for _ in range(DRAWS)]
 
-    def beside(figure: Any) -> dict[str, Any]:
-        every = np.arange(len(project))
-        each = {model: round(float(figure(model, every)), 4) for model in MODELS}
-        low, high = np.quantile([figure(MODELS[1], at) - figure(MODELS[0], at) for at in draws], (0.025, 0.975))
-        return each | {
-            "difference": [round(float(each[MODELS[1]] - each[MODELS[0]]), 4), round(low, 4), round(high, 4)]
+    def compare(figure: Any) -> dict[str, Any]:
+        all_rows = np.arange(len(project))
+        figures = {model: round(float(figure(model, all_rows)), 4) for model in MODELS}
+        low, high = np.quantile([figure(MODELS[1], draw) - figure(MODELS[0], draw) for draw in draws], (0.025, 0.975))
+        return figures | {
+            "difference": [round(float(figures[MODELS[1]] - figures[MODELS[0]]), 4), round(low, 4), round(high, 4)]
         }
 
     record: dict[str, Any] = {
-        "functions": {name: len(rows[held]) for name, held in (("training", False), ("held_out", True))}
+        "functions": {name: len(rows[is_held_out]) for name, is_held_out in (("training", False), ("held_out", True))}
     }
     record["projects"] = len(groups)
-    size = {(row["piece"], row["level"]): np.log(row["code_bytes"]) for row in read["levels"] if row["status"] == "ok"}
+    size = {(row["piece"], row["level"]): np.log(row["code_bytes"]) for row in data["levels"] if row["status"] == "ok"}
     for level in LEVELS:
         truth = {held_out: np.array([size[number, level] for number in numbers]) for held_out, numbers in rows.items()}
-        error = {model: np.abs(predicted(features[model], truth[False]) - truth[True]) for model in MODELS}
-        record[f"bytes after -{level}, mean error of the logarithm"] = beside(lambda m, at, e=error: e[m][at].mean())
-    fires = {(row["piece"], row["level"]): set(row["changed_by"]) for row in read["fires"]}
+        error = {model: np.abs(predict(features[model], truth[False]) - truth[True]) for model in MODELS}
+        record[f"bytes after -{level}, mean error of the logarithm"] = compare(lambda m, i, e=error: e[m][i].mean())
+    fires = {(row["piece"], row["level"]): set(row["changed_by"]) for row in data["fires"]}
     for level in FIRING:
         passes = sorted({name for number in rows[False] for name in fires[number, level]})
-        seen = {
+        fired = {
             held_out: np.array([[name in fires[number, level] for name in passes] for number in numbers])
             for held_out, numbers in rows.items()
         }
-        count = seen[True].sum(0)
+        count = fired[True].sum(0)
         frequent = np.flatnonzero((count > LEAST) & (count < len(project) - LEAST))
-        score = {model: predicted(features[model], seen[False].astype(float)) for model in MODELS}
+        score = {model: predict(features[model], fired[False].astype(float)) for model in MODELS}
 
-        def auc(model: str, at: Array, score: Any = score, seen: Any = seen, frequent: Array = frequent) -> float:
-            inside = [one for one in frequent if 0 < seen[True][at, one].sum() < len(at)]
-            return float(np.mean([roc_auc_score(seen[True][at, one], score[model][at, one]) for one in inside]))
+        def auc(model: str, draw: Array, score: Any = score, fired: Any = fired, frequent: Array = frequent) -> float:
+            varying = [col for col in frequent if 0 < fired[True][draw, col].sum() < len(draw)]
+            return float(np.mean([roc_auc_score(fired[True][draw, col], score[model][draw, col]) for col in varying]))
 
-        record[f"passes of -{level} that fire, AUC"] = beside(auc)
+        record[f"passes of -{level} that fire, AUC"] = compare(auc)
     arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(record, indent=1))
 

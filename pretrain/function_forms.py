@@ -69,20 +69,20 @@ def programs_of(root: Path, compilers: Sequence[str], levels: Sequence[str]) -> 
     for compiler in compilers:
         top = root / compiler
         for path in sorted(top.glob("*/*/**/*.ll")):
-            project, level, *rest = path.relative_to(top).parts
+            project, level, *path_parts = path.relative_to(top).parts
             if level in levels:
-                programs[project, "/".join(rest)][compiler, level] = path.relative_to(root).as_posix()
-        built = {(each["project"], each["file"], each["opt_level"]): Path(at) for at, each in origins_of(top).items()}
-        file_of = {key[:2]: "/".join(at.parts[2:]) for key, at in built.items()}
+                programs[project, "/".join(path_parts)][compiler, level] = path.relative_to(root).as_posix()
+        paths = {(row["project"], row["file"], row["opt_level"]): Path(place) for place, row in origins_of(top).items()}
+        file_of = {key[:2]: "/".join(place.parts[2:]) for key, place in paths.items()}
         log = top / "log.jsonl"
-        records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if built else []
-        of_ir = {each["sha256_of_ir"]: each for each in records if each["status"] == "ok"}
-        for each in records:
-            same = of_ir.get(each["sha256_of_ir"]) if each["status"] == "duplicate" else None
-            at = same and built.get((same["project"], same["file"], same["opt_level"]))
-            program = each["project"], file_of.get((each["project"], each["file"]), "")
-            if at and each["opt_level"] in levels and program in programs:
-                programs[program].setdefault((compiler, each["opt_level"]), f"{compiler}/{at.as_posix()}")
+        records = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if paths else []
+        row_of_ir = {row["sha256_of_ir"]: row for row in records if row["status"] == "ok"}
+        for row in records:
+            kept_row = row_of_ir.get(row["sha256_of_ir"]) if row["status"] == "duplicate" else None
+            place = kept_row and paths.get((kept_row["project"], kept_row["file"], kept_row["opt_level"]))
+            program = row["project"], file_of.get((row["project"], row["file"]), "")
+            if place and row["opt_level"] in levels and program in programs:
+                programs[program].setdefault((compiler, row["opt_level"]), f"{compiler}/{place.as_posix()}")
     return dict(programs)
 
 
@@ -102,8 +102,8 @@ def parts_of(path: Path, form: str) -> dict[str, list[Part]]:
     """
     text = path.read_text(encoding="utf-8")
     if form.startswith("opt-"):
-        texts = formed(text, "O2", lambda each, _: by_opt(form, each), unoptimised="O0" in path.parts)
-        modules = [parse_ir(each, name=path.name) for each in texts if each]
+        texts = formed(text, "O2", lambda source, _: by_opt(form, source), unoptimised="O0" in path.parts)
+        modules = [parse_ir(source, name=path.name) for source in texts if source]
     else:
         module = parse_ir(text, name=path.name, options=ReadOptions(form=form))  # type: ignore[arg-type]
         modules = [module] if module.deleted is None else [replace(module, deleted=None), module.deleted]
@@ -118,8 +118,8 @@ def parts_of(path: Path, form: str) -> dict[str, list[Part]]:
 def by_opt(program: str, text: str) -> str:
     """What another LLVM's -O2 makes of a module in the text of LLVM 14."""
     assembled = subprocess.run(["opt-14", "-o", "-"], input=text.encode(), capture_output=True, check=True).stdout
-    done = subprocess.run([program, "-passes=default<O2>", "-S"], input=assembled, capture_output=True, check=True)
-    return done.stdout.decode()
+    process = subprocess.run([program, "-passes=default<O2>", "-S"], input=assembled, capture_output=True, check=True)
+    return process.stdout.decode()
 
 
 @lru_cache(maxsize=1 << 18)
@@ -139,18 +139,18 @@ def counts_of(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
 
     Where names are hidden, they are no terms, and one in whole statements.
     """
-    called: list[str] = []
+    names: list[str] = []
     sizes: list[int] = []
     sequences: list[bytes] = []
-    counted: dict[str, list[Counter[int]]] = {kind: [] for kind in KINDS}
+    bags_by_kind: dict[str, list[Counter[int]]] = {kind: [] for kind in KINDS}
     for part in parts:
-        _count(part, called, sizes, sequences, counted)
+        _count(part, names, sizes, sequences, bags_by_kind)
     counts = {
-        "names": np.frombuffer("\n".join(called).encode(), np.uint8),
+        "names": np.frombuffer("\n".join(names).encode(), np.uint8),
         "sizes": np.array(sizes, np.int64),
         "sequences": np.frombuffer(b"".join(sequences), np.uint8).reshape(-1, 16),
     }
-    for kind, bags in counted.items():
+    for kind, bags in bags_by_kind.items():
         counts[f"{kind}_owner"] = np.repeat(np.arange(len(bags), dtype=np.int32), [len(bag) for bag in bags])
         counts[f"{kind}_word"] = np.array([word for bag in bags for word in bag], np.int64)
         counts[f"{kind}_count"] = np.array([count for bag in bags for count in bag.values()], np.int32)
@@ -159,42 +159,42 @@ def counts_of(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
 
 def _count(
     part: Part,
-    called: list[str],
+    names: list[str],
     sizes: list[int],
     sequences: list[bytes],
-    counted: dict[str, list[Counter[int]]],
+    bags_by_kind: dict[str, list[Counter[int]]],
 ) -> None:
     """Add the functions of one module."""
     module, unnamed = part.module, part.names is not None
-    ready = prepare(module, _encoder(None, None).tokenizer, ("function",), "count")
-    texts, pools = ready.sample.texts, ready.pools
-    shown = [folded(text) if unnamed else text for text in texts]
+    prepared = prepare(module, _encoder(None, None).tokenizer, ("function",), "count")
+    texts, pools = prepared.sample.texts, prepared.pools
+    spellings = [folded(text) if unnamed else text for text in texts]
     layout = Layout(texts)
     headers = [header for header in module.headers if not header.is_declaration]  # one row each, in this order
-    first = len(called)
-    for bags in counted.values():
+    first = len(names)
+    for bags in bags_by_kind.values():
         bags += [Counter() for _ in headers]
-    row = ready.sample.statement_row[len(ready.sample.statement_row) - len(ready.sample.instruction_node) :]
-    sequence = np.array([_hash(text) for text in shown], dtype=np.int64)[row]
+    row = prepared.sample.statement_row[len(prepared.sample.statement_row) - len(prepared.sample.instruction_node) :]
+    sequence = np.array([_hash(text) for text in spellings], dtype=np.int64)[row]
     for number, header in enumerate(headers, first):
         forms = module.arrays.form[header.first : header.last].tolist()
-        counted["opcodes"][number].update(_hash(module.forms[form].opcode) for form in forms)
-        called.append((header.name if part.names is None else part.names[header.name]).strip('"'))
+        bags_by_kind["opcodes"][number].update(_hash(module.forms[form].opcode) for form in forms)
+        names.append((header.name if part.names is None else part.names[header.name]).strip('"'))
         sizes.append(header.last - header.first)
         sequences.append(hashlib.blake2b(sequence[header.first : header.last].tobytes(), digest_size=16).digest())
-    plain: dict[int, str] = {}
+    plain_texts: dict[int, str] = {}
     for item, group, count in memberships(pools.text):
-        if item not in plain:
-            plain[item] = plain_statement(texts[item], layout)
-        counted["statements"][first + group][_hash(shown[item])] += count
-        spelled = folded(plain[item]) if unnamed else plain[item]
-        counted["whole"][first + group][_hash(f"= {spelled.lower()}")] += count
-        for term, _ in terms_of(plain[item], hide_names=unnamed):
-            counted["terms"][first + group][_hash(term)] += count
+        if item not in plain_texts:
+            plain_texts[item] = plain_statement(texts[item], layout)
+        bags_by_kind["statements"][first + group][_hash(spellings[item])] += count
+        spelled = folded(plain_texts[item]) if unnamed else plain_texts[item]
+        bags_by_kind["whole"][first + group][_hash(f"= {spelled.lower()}")] += count
+        for term, _ in terms_of(plain_texts[item], hide_names=unnamed):
+            bags_by_kind["terms"][first + group][_hash(term)] += count
     if pools.definitions is not None:
         for item, group, count in memberships(pools.definitions):
             for term, _ in terms_of(texts[item], hide_names=unnamed, defines=True):
-                counted["terms"][first + group][_hash(term)] += count
+                bags_by_kind["terms"][first + group][_hash(term)] += count
 
 
 def memberships(pool: Pool) -> Iterable[tuple[int, int, int]]:
@@ -217,66 +217,66 @@ class Store:
         """The model."""
         return _encoder(self.model, self.work / "statements", hidden=names == "hidden")
 
-    def _kept(self, names: str, file: str, form: str) -> Path:
+    def _target(self, names: str, file: str, form: str) -> Path:
         encoder = self.encoder(names)
         return self.work / f"{encoder.name}-{encoder.digest[:8]}" / names / form / f"{file}.npz"
 
     def read(self, readings: Iterable[tuple[str, str]]) -> list[str]:
         """Read files in forms that are not kept yet, both ways with names; what was wrong with those that cannot be."""
-        missing = [each for each in sorted(set(readings)) if self._is_missing(*each)]
-        wrong = []
+        missing = [reading for reading in sorted(set(readings)) if self._is_missing(*reading)]
+        problems = []
         with progress("reading", len(missing)) as advance, ProcessPoolExecutor(self.jobs) as pool:
             run = pool.map if self.jobs > 1 else map
             for problem in run(_write, repeat(self), missing):
-                wrong += [problem] if problem else []
+                problems += [problem] if problem else []
                 advance()
-        return wrong
+        return problems
 
     def _is_missing(self, file: str, form: str) -> bool:
         stamp = (self.root / file).stat().st_mtime_ns
-        targets = [self._kept(names, file, form) for names in NAMES]
-        return any(not at.exists() or at.stat().st_mtime_ns < stamp for at in targets)
+        targets = [self._target(names, file, form) for names in NAMES]
+        return any(not path.exists() or path.stat().st_mtime_ns < stamp for path in targets)
 
     def write(self, file: str, form: str) -> str:
         """Keep the counts and vectors of a file in a form; what is wrong with a file that cannot be read."""
         arrays_by_naming: dict[str, dict[str, NDArray[Any]]] = {names: {} for names in NAMES}
-        wrong = ""
+        problem = ""
         try:
             for names, parts in parts_of(self.root / file, form).items():
                 encoder = self.encoder(names)
                 rows = [encoder.embed_parts(part.module, level="function", form="plain").vector for part in parts]
                 arrays_by_naming[names] = counts_of(parts) | {"vectors": np.concatenate(rows)}
         except (MirencError, subprocess.CalledProcessError) as error:
-            wrong = f"{file}: {str(error).splitlines()[0]}"
+            problem = f"{file}: {str(error).splitlines()[0]}"
         for names, arrays in arrays_by_naming.items():
-            target = self._kept(names, file, form)
+            target = self._target(names, file, form)
             target.parent.mkdir(parents=True, exist_ok=True)
             with delivered(target) as part, part.open("wb") as stream:
-                np.savez(stream, **(arrays if not wrong else {}))  # type: ignore[arg-type]  # arrays by name
-        return wrong
+                np.savez(stream, **(arrays if not problem else {}))  # type: ignore[arg-type]  # arrays by name
+        return problem
 
     def places(self, file: str, form: str) -> dict[str, Place]:
         """The functions of a file in a form, by name."""
         if (file, form) not in self._places:
-            with np.load(self._kept(self.names, file, form)) as stored:
-                names = stored["names"].tobytes().decode().split("\n") if stored.files else []
-                each = zip(names, stored["sizes"].tolist(), stored["sequences"], strict=True) if names else ()
+            with np.load(self._target(self.names, file, form)) as arrays:
+                names = arrays["names"].tobytes().decode().split("\n") if arrays.files else []
+                functions = zip(names, arrays["sizes"].tolist(), arrays["sequences"], strict=True) if names else ()
                 place_of: dict[str, Place] = {}
-                for row, (name, size, key) in enumerate(each):
+                for row, (name, size, key) in enumerate(functions):
                     place_of.setdefault(name, Place(file, form, row, size, key.tobytes()))
                 self._places[file, form] = place_of
         return self._places[file, form]
 
     def bags(self, places: Sequence[Place], kinds: Sequence[str]) -> sp.csr_matrix:
         """Counts of words of some kinds, side by side: (places, words) float64."""
-        at: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        rows_of_reading: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
         for number, place in enumerate(places):
-            at[place.file, place.form].append((number, place.row))
+            rows_of_reading[place.file, place.form].append((number, place.row))
         owners, words, counts = [], [], []
-        for reading, numbered_rows in at.items():
-            with np.load(self._kept(self.names, *reading)) as stored:
+        for reading, numbered_rows in rows_of_reading.items():
+            with np.load(self._target(self.names, *reading)) as arrays:
                 for kind in kinds:
-                    owner, word, count = (stored[f"{kind}_{name}"] for name in ("owner", "word", "count"))
+                    owner, word, count = (arrays[f"{kind}_{name}"] for name in ("owner", "word", "count"))
                     for number, row in numbered_rows:
                         low, high = np.searchsorted(owner, (row, row + 1))
                         owners.append(np.full(high - low, number))
@@ -296,19 +296,19 @@ class Store:
         """Vectors of all functions in some files and forms: (functions, D) float32."""
         vectors = {}
         for reading in readings:
-            with np.load(self._kept(self.names, *reading)) as stored:
-                vectors[reading] = stored["vectors"][[place.row for place in self.places(*reading).values()]]
+            with np.load(self._target(self.names, *reading)) as arrays:
+                vectors[reading] = arrays["vectors"][[place.row for place in self.places(*reading).values()]]
         return vectors
 
     def vectors(self, places: Sequence[Place]) -> NDArray[np.float32]:
         """Vectors of some functions: (places, D) float32."""
-        at: dict[tuple[str, str], list[int]] = defaultdict(list)
+        numbers_of_reading: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, place in enumerate(places):
-            at[place.file, place.form].append(number)
+            numbers_of_reading[place.file, place.form].append(number)
         vectors: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(places)
-        for reading, numbers in at.items():
-            with np.load(self._kept(self.names, *reading)) as stored:
-                rows = stored["vectors"]
+        for reading, numbers in numbers_of_reading.items():
+            with np.load(self._target(self.names, *reading)) as arrays:
+                rows = arrays["vectors"]
             for number in numbers:
                 vectors[number] = rows[places[number].row]
         return np.array(vectors)

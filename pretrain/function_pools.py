@@ -90,17 +90,17 @@ class Pair:
 
 
 # -- which functions -------------------------------------------------------------------------------------------------
-def hashed(key: object) -> bytes:
+def sort_key(key: object) -> bytes:
     """An order that is the same in every run and has nothing to do with names."""
     return hashlib.sha256(repr(key).encode()).digest()
 
 
-def sampled(programs: dict[Program, dict[Build, str]], most: int) -> dict[Program, dict[Build, str]]:
+def sample_programs(programs: dict[Program, dict[Build, str]], limit: int) -> dict[Program, dict[Build, str]]:
     """At most so many programs of each project."""
-    of_project: dict[str, list[Program]] = defaultdict(list)
-    for program in sorted(programs, key=hashed):
-        of_project[program[0]].append(program)
-    return {program: programs[program] for of_one in of_project.values() for program in of_one[:most]}
+    groups: dict[str, list[Program]] = defaultdict(list)
+    for program in sorted(programs, key=sort_key):
+        groups[program[0]].append(program)
+    return {program: programs[program] for group in groups.values() for program in group[:limit]}
 
 
 def drawn_builds(
@@ -108,8 +108,8 @@ def drawn_builds(
 ) -> tuple[Build, Build]:
     """The query's build and the candidate's of a program that a group of compilers builds; the same in every run."""
     if setting == "XM":
-        every = [(each, level) for each in group for level in levels if not (is_flang(each) and level in FOR_SIZE)]
-        return tuple(random.Random(f"{_SEED} {program}").sample(sorted(every), 2))
+        pool = [(name, level) for name in group for level in levels if not (is_flang(name) and level in FOR_SIZE)]
+        return tuple(random.Random(f"{_SEED} {program}").sample(sorted(pool), 2))
     first, last = setting.split("-")
     return (group[0], first), (group[-1], last)
 
@@ -123,29 +123,29 @@ def drawn_of(
     setting: str, programs: dict[Program, dict[Build, str]], compilers: Sequence[str], levels: Sequence[str] = LEVELS
 ) -> dict[Program, tuple[Build, Build]]:
     """The two builds of each program that has them; ``compilers`` are groups, ``first+last``."""
-    drawn = {}
+    chosen = {}
     for program, builds in programs.items():
-        for group in (each.split("+") for each in compilers):
+        for group in (names.split("+") for names in compilers):
             builds_drawn = drawn_builds(setting, program, group, levels)
             if set(builds_drawn) <= builds.keys():
-                drawn[program] = builds_drawn
+                chosen[program] = builds_drawn
                 break
-    return drawn
+    return chosen
 
 
 def pairs_of(
-    store: Store, drawn: dict[Program, tuple[Build, Build]], programs: dict[Program, dict[Build, str]], least: int
+    store: Store, chosen: dict[Program, tuple[Build, Build]], programs: dict[Program, dict[Build, str]], minimum: int
 ) -> list[Pair]:
     """Pairs of a setting: of those with equal candidates, and of the files that share a symbol of C++, the first."""
     sequences: set[bytes] = set()
     symbols: set[tuple[str, str]] = set()
     pairs = []
-    for program, builds in sorted(drawn.items()):
+    for program, builds in sorted(chosen.items()):
         query, candidate = (store.places(programs[program][build], "plain") for build in builds)
         for name in sorted(query.keys() & candidate.keys()):
             places = query[name], candidate[name]
             symbol = program[0], name
-            if min(place.size for place in places) < least or places[1].sequence in sequences:
+            if min(place.size for place in places) < minimum or places[1].sequence in sequences:
                 continue
             if name.startswith("_Z") and symbol in symbols:
                 continue
@@ -156,11 +156,11 @@ def pairs_of(
 
 
 def readings_of(
-    drawn: dict[Program, tuple[Build, Build]], programs: dict[Program, dict[Build, str]], rules: Sequence[Rule]
+    chosen: dict[Program, tuple[Build, Build]], programs: dict[Program, dict[Build, str]], rules: Sequence[Rule]
 ) -> set[tuple[str, str]]:
     """Files and forms that a setting needs: as they are, and as the rules have each side."""
     forms = [{"plain", *side} for side in zip(*rules, strict=True)]
-    sides = ((program, *side) for program, builds in drawn.items() for side in zip(builds, forms, strict=True))
+    sides = ((program, *side) for program, builds in chosen.items() for side in zip(builds, forms, strict=True))
     return {(programs[program][build], form) for program, build, side_forms in sides for form in side_forms}
 
 
@@ -181,8 +181,8 @@ class Sides:
         self.candidates = sorted(set(rows[1]))
         self._rows = [np.array(side, dtype=np.int64) for side in rows]
 
-    def scores(self, rows: Any, more: Any = None) -> Scores:
-        """Cosines (N, N) of rows (places, D), dense or sparse, and what the company adds of ``more`` (places, D)."""
+    def scores(self, rows: Any, company: Any = None) -> Scores:
+        """Cosines (N, N) of rows (places, D), dense or sparse, and what the company adds of ``company`` (places, D)."""
         parts = [normalize(rows.astype(np.float32))]
         if sp.issparse(rows):  # words that many rows have are multiplied faster as dense columns
             common = np.bincount(rows.indices, minlength=rows.shape[1]) > _COMMON * len(self.places)
@@ -192,66 +192,66 @@ class Sides:
         for first in range(0, len(query), _BLOCK):
             block_rows = query[first : first + _BLOCK]
             products = [part[block_rows] @ part[candidate].T for part in parts]
-            block = sum(each.toarray() if sp.issparse(each) else each for each in products)
+            block = sum(product.toarray() if sp.issparse(product) else product for product in products)
             scores[first : first + _BLOCK] = (
-                block if more is None else block + file_bonus(more[block_rows] @ more[candidate].T)
+                block if company is None else block + file_bonus(company[block_rows] @ company[candidate].T)
             )
         return scores
 
 
-def weighed(counts: sp.csr_matrix) -> sp.csr_matrix:
+def weighted_counts(counts: sp.csr_matrix) -> sp.csr_matrix:
     """log(1 + count) log(rows / rows that have the word)."""
-    having = np.bincount(counts.indices, minlength=counts.shape[1])
-    return sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
+    rows_with_word = np.bincount(counts.indices, minlength=counts.shape[1])
+    return sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(rows_with_word, 1))))
 
 
 def rest_of_files(store: Store, sides: Sides, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """What else is in the file of each place, as `mirenc.search.rerank` has it. (places, D)."""
     files = dict.fromkeys((place.file, place.form) for place in sides.places)
-    vectors_of_files = {each: normalize(rows).astype(np.float64) for each, rows in store.all_vectors(files).items()}
-    others = dict.fromkeys((sides.places[row].file, sides.places[row].form) for row in sides.candidates)
-    mean = np.concatenate([vectors_of_files[each] for each in others]).mean(0)
-    sums = {each: rows.sum(0) - len(rows) * mean for each, rows in vectors_of_files.items()}
-    of_place = np.array([sums[place.file, place.form] for place in sides.places])
-    return rest_of_file(normalize(vectors), of_place, mean).astype(np.float32)
+    vectors_of_files = {file: normalize(rows).astype(np.float64) for file, rows in store.all_vectors(files).items()}
+    candidate_files = dict.fromkeys((sides.places[row].file, sides.places[row].form) for row in sides.candidates)
+    mean = np.concatenate([vectors_of_files[file] for file in candidate_files]).mean(0)
+    sums = {file: rows.sum(0) - len(rows) * mean for file, rows in vectors_of_files.items()}
+    sums_of_places = np.array([sums[place.file, place.form] for place in sides.places])
+    return rest_of_file(normalize(vectors), sums_of_places, mean).astype(np.float32)
 
 
 def standing(scores: Scores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many other candidates are nearer to each query than its own, and how many as near. (N, N) -> (N,), (N,)."""
     own_score = scores.diagonal()[:, None]
-    nearer = np.concatenate([(each > at + _EQUAL).sum(1) for each, at in _blocks(scores, own_score)])
-    within = np.concatenate([(each >= at - _EQUAL).sum(1) for each, at in _blocks(scores, own_score)])
+    nearer = np.concatenate([(block > own + _EQUAL).sum(1) for block, own in _blocks(scores, own_score)])
+    within = np.concatenate([(block >= own - _EQUAL).sum(1) for block, own in _blocks(scores, own_score)])
     return nearer, within - nearer - 1
 
 
 def _blocks(scores: Scores, own_score: Scores) -> list[tuple[Scores, Scores]]:
-    return [(scores[at : at + _BLOCK], own_score[at : at + _BLOCK]) for at in range(0, len(scores), _BLOCK)]
+    return [(scores[low : low + _BLOCK], own_score[low : low + _BLOCK]) for low in range(0, len(scores), _BLOCK)]
 
 
-def expected(nearer: NDArray[np.int64], equal: NDArray[np.int64], others: int, drawn: int) -> Figures:
-    """Recall at 1 and reciprocal rank of each query among ``drawn`` of ``others`` candidates drawn at random.
+def expected(nearer: NDArray[np.int64], equal: NDArray[np.int64], count: int, size: int) -> Figures:
+    """Recall at 1 and reciprocal rank of each query among ``size`` of ``count`` candidates drawn at random.
 
     With b of M nearer and n drawn, K of which are nearer, P(K = 0) = C(M - b, n) / C(M, n), and by Vandermonde's
     identity E[1 / (1 + K)] = ((M + 1) / (n + 1) - C(M - b, n + 1) / C(M, n)) / (b + 1). Equals in random order: the
     mean over b, ..., b + equal.
     """
-    b = np.arange(others)
-    left = np.maximum(others - b, 1)
-    none = np.cumprod(np.concatenate([[1.0], np.maximum(others - b - drawn, 0) / left]))  # (M + 1,)
-    start = (others - drawn) / (drawn + 1)
-    more = start * np.cumprod(np.concatenate([[1.0], np.maximum(others - b - drawn - 1, 0) / left]))
-    reciprocal = ((others + 1) / (drawn + 1) - more) / np.arange(1, others + 2)
-    sums = {name: np.concatenate([[0], np.cumsum(each)]) for name, each in (("recall_at_1", none), ("mrr", reciprocal))}
-    return {name: (each[nearer + equal + 1] - each[nearer]) / (equal + 1) for name, each in sums.items()}
+    b = np.arange(count)
+    left = np.maximum(count - b, 1)
+    none = np.cumprod(np.concatenate([[1.0], np.maximum(count - b - size, 0) / left]))  # (M + 1,)
+    start = (count - size) / (size + 1)
+    tail = start * np.cumprod(np.concatenate([[1.0], np.maximum(count - b - size - 1, 0) / left]))
+    reciprocal = ((count + 1) / (size + 1) - tail) / np.arange(1, count + 2)
+    sums = {name: np.concatenate([[0], np.cumsum(row)]) for name, row in (("recall_at_1", none), ("mrr", reciprocal))}
+    return {name: (row[nearer + equal + 1] - row[nearer]) / (equal + 1) for name, row in sums.items()}
 
 
-def pool_figures(scores: Scores, most: int) -> dict[str, Figures]:
+def pool_figures(scores: Scores, limit: int) -> dict[str, Figures]:
     """Figures of each query in the small pool and in the large one."""
-    others = len(scores) - 1
+    count = len(scores) - 1
     nearer, equal = standing(scores)
     return {
-        name: expected(nearer, equal, others, min(drawn - 1, others))
-        for name, drawn in (("small", SMALL), ("large", most))
+        name: expected(nearer, equal, count, min(size - 1, count))
+        for name, size in (("small", SMALL), ("large", limit))
     }
 
 
@@ -262,53 +262,53 @@ class Bootstrap:
         self._owner = owner
         self._size = np.bincount(owner)
         count = len(self._size)
-        drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=DRAWS)
-        self._drawn = drawn.astype(np.float64)
-        self._sizes = self._drawn @ self._size
+        draws = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=DRAWS)
+        self._draws = draws.astype(np.float64)
+        self._sizes = self._draws @ self._size
 
     def __call__(self, values: NDArray[np.float64]) -> list[float]:
         """Mean, low, high."""
         total = np.bincount(self._owner, values, len(self._size))
-        low, high = np.quantile(self._drawn @ total / self._sizes, (0.025, 0.975))
-        return [round(float(each), 4) for each in (values.mean(), low, high)]
+        low, high = np.quantile(self._draws @ total / self._sizes, (0.025, 0.975))
+        return [round(float(value), 4) for value in (values.mean(), low, high)]
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------
-def rows_of(store: Store, pairs: Sequence[Pair], rule: Rule, most: int) -> dict[str, dict[str, Figures]]:
+def rows_of(store: Store, pairs: Sequence[Pair], rule: Rule, limit: int) -> dict[str, dict[str, Figures]]:
     """Figures of all methods over the same forms."""
     sides = Sides(store, pairs, rule)
-    rows = {HISTOGRAM: pool_figures(sides.scores(store.bags(sides.places, ["opcodes"]).log1p()), most)}
+    rows = {HISTOGRAM: pool_figures(sides.scores(store.bags(sides.places, ["opcodes"]).log1p()), limit)}
     for title, kinds in BAGS.items():
-        rows[title] = pool_figures(sides.scores(weighed(store.bags(sides.places, kinds))), most)
+        rows[title] = pool_figures(sides.scores(weighted_counts(store.bags(sides.places, kinds))), limit)
     vectors = store.vectors(sides.places)
-    rows[NO_WORDS] = pool_figures(sides.scores(vectors[:, : store.words_from]), most)
-    rows[MODEL] = pool_figures(sides.scores(vectors), most)
-    rows[RERANKED] = pool_figures(sides.scores(vectors, rest_of_files(store, sides, vectors)), most)
+    rows[NO_WORDS] = pool_figures(sides.scores(vectors[:, : store.words_from]), limit)
+    rows[MODEL] = pool_figures(sides.scores(vectors), limit)
+    rows[RERANKED] = pool_figures(sides.scores(vectors, rest_of_files(store, sides, vectors)), limit)
     return rows
 
 
 def summary(rows: dict[str, dict[str, dict[str, Figures]]], pairs: Sequence[Pair]) -> dict[str, Any]:
     """Means of all rows, by language and by size of the query, and what the model has over the best bag."""
-    project = numbered([pair.key[0] for pair in pairs])
-    over = Bootstrap(project)
+    project = owner_ids([pair.key[0] for pair in pairs])
+    bootstrap = Bootstrap(project)
     size = np.array([pair.places[0].size for pair in pairs])
     groups = {title: (size >= low) & (size < (high or np.inf)) for title, (low, high) in SIZES.items()}
     language = np.array([pair.language for pair in pairs])
     groups = {name: language == name for name in sorted(set(language.tolist()))} | groups
-    boots = {name: Bootstrap(numbered(project[at].tolist())) for name, at in groups.items() if at.any()}
+    boots = {name: Bootstrap(owner_ids(project[mask].tolist())) for name, mask in groups.items() if mask.any()}
     figures_of_rules: dict[str, Any] = {}
     for rule, methods in rows.items():
         figures_of_rules[rule] = {}
         for title, pools in methods.items():
-            one = figures_of_rules[rule][title] = {}
+            entry = figures_of_rules[rule][title] = {}
             for pool, figures in pools.items():
                 recall = figures["recall_at_1"]
-                one[pool] = {"recall_at_1": over(recall), "mrr": round(float(figures["mrr"].mean()), 4)}
-                one[pool]["by"] = {name: boots[name](recall[at]) for name, at in groups.items() if at.any()}
+                entry[pool] = {"recall_at_1": bootstrap(recall), "mrr": round(float(figures["mrr"].mean()), 4)}
+                entry[pool]["by"] = {name: boots[name](recall[mask]) for name, mask in groups.items() if mask.any()}
                 if title in (MODEL, NO_WORDS, RERANKED):
                     bags = {bag: methods[bag][pool]["recall_at_1"] for bag in (HISTOGRAM, *BAGS)}
                     best = max(bags, key=lambda bag: bags[bag].mean())
-                    one[pool]["best_bag"], one[pool]["over_best_bag"] = best, over(recall - bags[best])
+                    entry[pool]["best_bag"], entry[pool]["over_best_bag"] = best, bootstrap(recall - bags[best])
     projects = {
         name: len({pair.key[0] for pair in pairs if pair.language == name}) for name in sorted(set(language.tolist()))
     }
@@ -317,14 +317,14 @@ def summary(rows: dict[str, dict[str, dict[str, Figures]]], pairs: Sequence[Pair
         "projects": projects,
         "projects_in_all": int(project.max()) + 1,
         "files": len({pair.key[:2] for pair in pairs}),
-        "by": {name: int(at.sum()) for name, at in groups.items()},
+        "by": {name: int(mask.sum()) for name, mask in groups.items()},
         "rows": figures_of_rules,
     }
 
 
-def numbered(owners: Sequence[Any]) -> NDArray[np.int64]:
+def owner_ids(owners: Sequence[Any]) -> NDArray[np.int64]:
     """Each owner's number, in the order in which they are met."""
-    number = {owner: at for at, owner in enumerate(dict.fromkeys(owners))}
+    number = {owner: index for index, owner in enumerate(dict.fromkeys(owners))}
     return np.array([number[owner] for owner in owners], dtype=np.int64)
 
 
@@ -344,13 +344,13 @@ def markdown(record: dict[str, Any]) -> str:
             lines += [f"| {title} | {' | '.join(cells)} |"] if any(cells) else []
     groups = list(
         dict.fromkeys(
-            name for by_setting in record["names"].values() for one in by_setting.values() for name in one["by"]
+            name for comparisons in record["names"].values() for entry in comparisons.values() for name in entry["by"]
         )
     )
     for method in (RERANKED, MODEL):
         lines += ["", f"{method}, `auto`, all of the setting; functions in brackets", ""]
-        head = [f"{setting}, {names}" for setting in record["settings"] for names in record["names"]]
-        lines += [f"| | {' | '.join(head)} |", "|---" * (len(head) + 1) + "|"]
+        columns = [f"{setting}, {names}" for setting in record["settings"] for names in record["names"]]
+        lines += [f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
         for group in groups:
             cells = [
                 by_group(record["names"][names][setting], method, group)
@@ -365,29 +365,29 @@ def cell(row: dict[str, Any] | None) -> str:
     """Of a table; empty: there is no such row."""
     if row is None:
         return ""
-    above = all(pool.get("over_best_bag", [0, 0])[1] > 0 for pool in row.values())
-    return "/".join(f"{100 * row[pool]['recall_at_1'][0]:.1f}" for pool in ("small", "large")) + "*" * above
+    is_better = all(pool.get("over_best_bag", [0, 0])[1] > 0 for pool in row.values())
+    return "/".join(f"{100 * row[pool]['recall_at_1'][0]:.1f}" for pool in ("small", "large")) + "*" * is_better
 
 
 def by_group(figures: dict[str, Any], method: str, group: str) -> str:
     """Recall with its interval, and of how many functions."""
     if not figures["by"].get(group):
         return ""
-    mean, low, high = (100 * each for each in figures["rows"]["auto"][method]["large"]["by"][group])
+    mean, low, high = (100 * value for value in figures["rows"]["auto"][method]["large"]["by"][group])
     return f"{mean:.1f} [{low:.1f}, {high:.1f}] ({figures['by'][group]})"
 
 
 def chosen_programs(arguments: argparse.Namespace, settings: Iterable[str]) -> dict[Program, dict[Build, str]]:
     """Programs of the command line that have both builds of a setting, without files that are too large."""
-    compilers = [each for group in arguments.compilers for each in group.split("+")]
+    compilers = [name for group in arguments.compilers for name in group.split("+")]
     programs = programs_of(arguments.pairs, compilers, arguments.levels)
     for builds in programs.values():
         for build, path in list(builds.items()):
             crate = 4 if build[0] == "rustc" else 1  # a whole crate is one file
             if (arguments.pairs / path).stat().st_size > crate * arguments.bytes:
                 del builds[build]
-    each = (drawn_of(setting, programs, arguments.compilers, arguments.levels) for setting in settings)
-    return sampled({program: programs[program] for program in dict.fromkeys(chain(*each))}, arguments.programs)
+    draws = (drawn_of(setting, programs, arguments.compilers, arguments.levels) for setting in settings)
+    return sample_programs({program: programs[program] for program in dict.fromkeys(chain(*draws))}, arguments.programs)
 
 
 def main() -> None:
@@ -408,21 +408,21 @@ def main() -> None:
     arguments = parser.parse_args()
     programs = chosen_programs(arguments, arguments.settings)
     store = Store(arguments.pairs, arguments.work / arguments.pairs.name, MODEL, jobs=arguments.jobs)
-    drawn = {
+    chosen = {
         setting: drawn_of(setting, programs, arguments.compilers, arguments.levels) for setting in arguments.settings
     }
     rules = {name: RULES[name] for name in arguments.rules}
-    needed = [readings_of(each, programs, list(rules.values())) for each in drawn.values()]
+    needed = [readings_of(builds, programs, list(rules.values())) for builds in chosen.values()]
     unread = store.read(set().union(*needed))
     names: dict[str, Any] = {}
     for naming in NAMES:
-        of_names = replace(store, names=naming)
+        named_store = replace(store, names=naming)
         names[naming] = {}
-        for setting, each in drawn.items():
-            pairs = pairs_of(of_names, each, programs, arguments.least)
+        for setting, builds in chosen.items():
+            pairs = pairs_of(named_store, builds, programs, arguments.least)
             if len(pairs) < 2:
                 raise SystemExit(f"{arguments.pairs}: {setting}: fewer than two functions in two builds")
-            rows = {name: rows_of(of_names, pairs, rule, arguments.pool) for name, rule in rules.items()}
+            rows = {name: rows_of(named_store, pairs, rule, arguments.pool) for name, rule in rules.items()}
             names[naming][setting] = summary(rows, pairs)
     record = {
         "settings": list(arguments.settings),

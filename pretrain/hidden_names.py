@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compare_functions import over
+from compare_functions import gain
 from compare_programs import hide_names
 from numpy.typing import NDArray
 
@@ -32,18 +32,18 @@ from mirenc.pretrain.evaluation.retrieval import MIN_INSTRUCTIONS, find_level_pa
 MODELS = ("mirenc-fast", "mirenc-base")
 NAMINGS = ("written", "renamed", "hidden")
 LARGEST = 160_000  # bytes of IR of a program at -O0
-_GIVEN = re.compile(r"([@%$])([gt]\d+)\b")
+_HIDDEN_NAME = re.compile(r"([@%$])([gt]\d+)\b")
 Row = tuple[NDArray[np.float32], int]  # vector, instructions
 
 
-def renamed(text: str, salt: str) -> str:
+def rename_symbols(text: str, salt: str) -> str:
     """IR whose functions, globals and types have names that no other salt gives."""
 
     def name(match: re.Match[str]) -> str:
         number = int(hashlib.sha256(f"{salt} {match[2]}".encode()).hexdigest()[:5], 16)
         return f"{match[1]}{match[2][0]}{number}"
 
-    return _GIVEN.sub(name, hide_names(text))
+    return _HIDDEN_NAME.sub(name, hide_names(text))
 
 
 def rows_of(encoder: Encoder, text: str) -> list[Row]:
@@ -59,7 +59,7 @@ def sequences_of(encoder: Encoder, text: str) -> dict[str, bytes]:
     names = [header.name for header in encoder.read(text).headers if not header.is_declaration]
     module = encoder.read(hide_names(text))
     statements = statements_of(module, encoder.tokenizer.config.normalisation)
-    start, defined = statements.first_instruction, [one for one in module.headers if not one.is_declaration]
+    start, defined = statements.first_instruction, [item for item in module.headers if not item.is_declaration]
     hashes = (statements.digest(start + header.first, start + header.last) for header in defined)
     return dict(zip(names, hashes, strict=True))
 
@@ -67,36 +67,36 @@ def sequences_of(encoder: Encoder, text: str) -> dict[str, bytes]:
 def measure(model: str, pairs: list[tuple[Path, Path]], cache: Path) -> dict[str, Any]:
     """All figures of a model."""
     options = ReadOptions(form="plain")
-    plain, hidden = (load(model, cache=cache, options=options, hide_names=hide) for hide in (False, True))
+    as_written, hidden = (load(model, cache=cache, options=options, hide_names=hide) for hide in (False, True))
     pairs_by_naming: dict[str, list[tuple[NDArray[np.float32], ...]]] = {naming: [] for naming in NAMINGS}
-    seen, owner = set[bytes](), list[int]()
+    hashes, owner = set[bytes](), list[int]()
     for number, files in enumerate(pairs):
         texts = [file.read_text(encoding="utf-8") for file in files]
-        sequences = [sequences_of(plain, text) for text in texts]
-        others = [renamed(text, f"{number} {side}") for side, text in enumerate(texts)]
-        sources = {"written": (plain, texts), "renamed": (plain, others), "hidden": (hidden, texts)}
+        sequences = [sequences_of(as_written, text) for text in texts]
+        renamed_texts = [rename_symbols(text, f"{number} {side}") for side, text in enumerate(texts)]
+        sources = {"written": (as_written, texts), "renamed": (as_written, renamed_texts), "hidden": (hidden, texts)}
         rows = {
             naming: [
-                dict(zip(keys, rows_of(encoder, text), strict=True)) for keys, text in zip(sequences, each, strict=True)
+                dict(zip(keys, rows_of(encoder, text), strict=True)) for keys, text in zip(sequences, pair, strict=True)
             ]
-            for naming, (encoder, each) in sources.items()
+            for naming, (encoder, pair) in sources.items()
         }
         for name in sorted(sequences[0].keys() & sequences[1].keys()):
             small = min(side[name][1] for side in rows["written"])
-            if small >= MIN_INSTRUCTIONS and sequences[1][name] not in seen:
-                seen.add(sequences[1][name])
+            if small >= MIN_INSTRUCTIONS and sequences[1][name] not in hashes:
+                hashes.add(sequences[1][name])
                 owner.append(number)
                 for naming, sides in rows.items():
                     pairs_by_naming[naming].append(tuple(side[name][0] for side in sides))
-    learned = plain.text_dimension + plain.graph_dimension
-    figures: dict[str, Any] = {"digest": plain.digest, "functions": len(owner), "files": len(set(owner))}
+    learned = as_written.text_dimension + as_written.graph_dimension
+    figures: dict[str, Any] = {"digest": as_written.digest, "functions": len(owner), "files": len(set(owner))}
     for part, columns in {"vector": slice(None), "text and graph": slice(learned)}.items():
-        of = {
+        rank_of = {
             naming: ranks(*(np.array(side)[:, columns] for side in zip(*vectors, strict=True)))
             for naming, vectors in pairs_by_naming.items()
         }
-        figures[part] = {naming: rank_figures(rank) for naming, rank in of.items()}
-        figures[part]["hidden over renamed"] = over(of["hidden"], of["renamed"], np.array(owner))
+        figures[part] = {naming: rank_figures(rank) for naming, rank in rank_of.items()}
+        figures[part]["hidden over renamed"] = gain(rank_of["hidden"], rank_of["renamed"], np.array(owner))
     return figures
 
 
@@ -110,8 +110,8 @@ def main() -> None:
     arguments = parser.parse_args()
     pairs = find_level_pairs(arguments.root, arguments.root.rglob("*.ll"))
     pairs = [files for files in pairs if files[0].stat().st_size < LARGEST]
-    drawn = [pairs[row] for row in np.random.default_rng(7).permutation(len(pairs))][: arguments.programs]
-    record = {model: measure(model, drawn, arguments.cache) for model in MODELS}
+    sample = [pairs[row] for row in np.random.default_rng(7).permutation(len(pairs))][: arguments.programs]
+    record = {model: measure(model, sample, arguments.cache) for model in MODELS}
     arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

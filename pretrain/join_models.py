@@ -38,63 +38,63 @@ _RIDGE = 1e-3
 @torch.inference_mode()
 def node_inputs(model: MIREncoder, corpus: Corpus, keys: Int64) -> Tensor:
     """What the graph encoder's first layer reads of nodes: text row times `KINDS`, plus kind. (K,) -> (K, F)."""
-    parts = []
+    inputs = []
     for first in range(0, len(keys), _SLICE):
         row, kind = np.divmod(keys[first : first + _SLICE], KINDS)
         features = model.text_features(torch.from_numpy(corpus.padded_ids(row)).long())
         kinds = model.get_submodule("graph.kind")(torch.from_numpy(kind))
-        parts.append(model.get_submodule("graph.norm_in")(features + kinds))
-    return torch.cat(parts).double()
+        inputs.append(model.get_submodule("graph.norm_in")(features + kinds))
+    return torch.cat(inputs).double()
 
 
-def fitted(name: str, source: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+def fit_matrix(name: str, source: Tensor, target: Tensor, weight: Tensor) -> Tensor:
     """The matrix A (F, F) by which ``source`` A is nearest to ``target``, both (K, F), rows weighted (K,)."""
     weighted = (source * weight[:, None]).T
     gram = weighted @ source
     ridge = _RIDGE * gram.trace() / len(gram) * torch.eye(len(gram), dtype=gram.dtype)
     matrix = torch.linalg.solve(gram + ridge, weighted @ target)
     mean = (target * weight[:, None]).sum(0) / weight.sum()
-    left, all_of_it = (((each - target) ** 2).sum(1) @ weight for each in (source @ matrix, mean))
-    print(f"{name}: {1 - float(left / all_of_it):.3f} of the variance", flush=True)
+    left, total = (((estimate - target) ** 2).sum(1) @ weight for estimate in (source @ matrix, mean))
+    print(f"{name}: {1 - float(left / total):.3f} of the variance", flush=True)
     return matrix
 
 
 def join(text: str, graph: str, corpus: Corpus, out: Path) -> None:
     """Write the model."""
-    files = [load_files(each) for each in (text, graph)]
-    texts, other = models = [TorchRuntime(each.config, each.weights).model.eval() for each in files]
-    sources = tuple(dict.fromkeys(source for each in files for source in ancestry(each.name, each.folder)))
-    seen, rng = seen_by(sources), np.random.default_rng(0)
-    training = np.flatnonzero([project in seen for project in corpus.projects])
+    files = [load_files(path) for path in (text, graph)]
+    text_model, graph_model = models = [TorchRuntime(file.config, file.weights).model.eval() for file in files]
+    sources = tuple(dict.fromkeys(source for file in files for source in ancestry(file.name, file.folder)))
+    training_projects, rng = seen_by(sources), np.random.default_rng(0)
+    training = np.flatnonzero([project in training_projects for project in corpus.projects])
     training = rng.permutation(training[corpus.node_count[training] > 0])
     nodes = [corpus[module] for module in training[:GRAPHS].tolist()]
-    keys = np.concatenate([each.node_row.astype(np.int64) * KINDS + each.node_kind for each in nodes])
+    keys = np.concatenate([node.node_row.astype(np.int64) * KINDS + node.node_kind for node in nodes])
     keys, count = np.unique(keys, return_counts=True)
     reads = [node_inputs(model, corpus, keys) for model in models]
-    of_nodes = fitted("node features", reads[0], reads[1], torch.from_numpy(np.sqrt(count)))
-    few = np.unique(np.concatenate([corpus[module].statement_row for module in training.tolist()]))
-    few = rng.choice(few, min(STATEMENTS, len(few)), replace=False)
-    vectors = [torch.from_numpy(statement_vectors(model, corpus, few)) for model in models]
+    node_matrix = fit_matrix("node features", reads[0], reads[1], torch.from_numpy(np.sqrt(count)))
+    statements = np.unique(np.concatenate([corpus[module].statement_row for module in training.tolist()]))
+    statements = rng.choice(statements, min(STATEMENTS, len(statements)), replace=False)
+    vectors = [torch.from_numpy(statement_vectors(model, corpus, statements)) for model in models]
     # Modules of drawn statements, since few whole ones have all of theirs among these.
-    drawn = [rng.choice(len(few), size) for size in rng.integers(8, 200, MEANS)]
+    draws = [rng.choice(len(statements), size) for size in rng.integers(8, 200, MEANS)]
     means = [
-        model.get_submodule("matching.norm_text")(torch.stack([each[rows].mean(0) for rows in drawn])).detach().double()
-        for model, each in zip(models, vectors, strict=True)
+        model.get_submodule("matching.norm_text")(torch.stack([data[rows].mean(0) for rows in draws])).detach().double()
+        for model, data in zip(models, vectors, strict=True)
     ]
-    of_texts = fitted("text means", means[0], means[1], torch.ones(MEANS, dtype=torch.float64))
-    state, taken = texts.state_dict(), other.state_dict()
+    text_matrix = fit_matrix("text means", means[0], means[1], torch.ones(MEANS, dtype=torch.float64))
+    state, graph_state = text_model.state_dict(), graph_model.state_dict()
     for name, value in state.items():
         if name.startswith(("graph.conv", "matching.")) and ".norm_text." not in name:
-            value.copy_(taken[name])
-    width = texts.config.text.hidden
+            value.copy_(graph_state[name])
+    width = text_model.config.text.hidden
     for name, columns, matrix in (
-        ("graph.conv1.lin.weight", slice(None), of_nodes),
-        ("matching.linear1.weight", slice(width), of_texts),
+        ("graph.conv1.lin.weight", slice(None), node_matrix),
+        ("matching.linear1.weight", slice(width), text_matrix),
     ):
-        state[name][:, columns] = (taken[name][:, columns].double() @ matrix.T).float()
+        state[name][:, columns] = (graph_state[name][:, columns].double() @ matrix.T).float()
     weights = {name: value.cpu().numpy() for name, value in state.items()}
     save_files(
-        out, name=out.name, config=texts.config, tokenizer=files[0].tokenizer, weights=weights, provenance=sources
+        out, name=out.name, config=text_model.config, tokenizer=files[0].tokenizer, weights=weights, provenance=sources
     )
     write_golden(out)
 

@@ -64,7 +64,7 @@ class Domain(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class DomainVectors:
     """A domain's vectors, what belongs together, and its moments by part."""
 
     domain: Domain
@@ -73,7 +73,7 @@ class Read:
     moments: dict[str, Moments]
 
 
-def read(encoder: Encoder, domain: Domain) -> Read:
+def embed_domain(encoder: Encoder, domain: Domain) -> DomainVectors:
     """Embed a domain; what cannot be read is left out. Labels that stand alone are kept: they are distractors."""
     files = find_inputs(domain.folder)
     rows: list[tuple[int, str]] = []  # file and symbol
@@ -84,90 +84,90 @@ def read(encoder: Encoder, domain: Domain) -> Read:
             rows += [(number, region.symbol) for region in outcome.embedding.regions]
             for part in vectors:
                 vectors[part].append(getattr(outcome.embedding, part))
-    of_file: dict[int, dict[str, int]] = {}
-    for at, (number, symbol) in enumerate(rows):
-        of_file.setdefault(number, {})[symbol] = at
+    rows_of_file: dict[int, dict[str, int]] = {}
+    for row, (number, symbol) in enumerate(rows):
+        rows_of_file.setdefault(number, {})[symbol] = row
     ends = [
-        (at, of_file[other][symbol])
-        for one, other in level_pairs([str(file) for file in files])
-        for symbol, at in of_file.get(one, {}).items()
-        if symbol in of_file.get(other, {})
+        (row, rows_of_file[second][symbol])
+        for first, second in level_pairs([str(file) for file in files])
+        for symbol, row in rows_of_file.get(first, {}).items()
+        if symbol in rows_of_file.get(second, {})
     ]
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     program = labels_of(pairs, len(rows))
     if domain.find == "levels":
         label = program
     else:
-        folders = {folder: at for at, folder in enumerate(sorted({file.parent for file in files}))}
+        folders = {folder: index for index, folder in enumerate(sorted({file.parent for file in files}))}
         label = np.array([folders[files[file].parent] for file, _ in rows], dtype=np.int64)
     # Whole programs are drawn.
     order = np.random.default_rng(SEED).permutation(program.max(initial=-1) + 1)[program]
     keep = np.sort(np.argsort(order, kind="stable")[: domain.limit])
-    number_of = np.full(len(rows), -1)
-    number_of[keep] = np.arange(len(keep))
-    pairs = number_of[pairs] if domain.pairs else pairs[:0]
+    new_rows = np.full(len(rows), -1)
+    new_rows[keep] = np.arange(len(keep))
+    pairs = new_rows[pairs] if domain.pairs else pairs[:0]
     pairs = pairs[(pairs >= 0).all(1)]
-    chosen = {part: np.concatenate(each)[keep] for part, each in vectors.items()}
+    chosen = {part: np.concatenate(blocks)[keep] for part, blocks in vectors.items()}
     moments = {part: moments_of(chosen[part], pairs) for part in PARTS}
-    return Read(domain, chosen, label[keep], moments)
+    return DomainVectors(domain, chosen, label[keep], moments)
 
 
 def labels_of(pairs: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """A number for each row, equal for rows that pairs join."""
-    joined = sp.coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
-    return sp.csgraph.connected_components(joined, directed=False)[1].astype(np.int64)
+    adjacency = sp.coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    return sp.csgraph.connected_components(adjacency, directed=False)[1].astype(np.int64)
 
 
 def map_at_r(vectors: NDArray[np.float32], label: NDArray[np.int64]) -> float:
     """Mean over rows that have others of their label, R of them: precision at each hit among the R nearest, over R."""
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    right = np.bincount(label)[label] - 1
-    queries = np.flatnonzero(right)
+    matches = np.bincount(label)[label] - 1
+    queries = np.flatnonzero(matches)
     precisions = []
     for first in range(0, len(queries), _BLOCK):
         rows = queries[first : first + _BLOCK]
-        away = -(unit[rows] @ unit.T)
-        away[np.arange(len(rows)), rows] = np.inf
-        most = int(right[rows].max())
-        near = np.argpartition(away, most - 1, axis=1)[:, :most]
-        near = np.take_along_axis(near, np.argsort(np.take_along_axis(away, near, 1), axis=1, kind="stable"), 1)
-        place = np.arange(1, most + 1)
-        hit = (label[near] == label[rows, None]) & (place <= right[rows, None])
-        precisions.append((np.cumsum(hit, 1) / place * hit).sum(1) / right[rows])
+        distance = -(unit[rows] @ unit.T)
+        distance[np.arange(len(rows)), rows] = np.inf
+        depth = int(matches[rows].max())
+        order = np.argpartition(distance, depth - 1, axis=1)[:, :depth]
+        order = np.take_along_axis(order, np.argsort(np.take_along_axis(distance, order, 1), axis=1, kind="stable"), 1)
+        place = np.arange(1, depth + 1)
+        hit = (label[order] == label[rows, None]) & (place <= matches[rows, None])
+        precisions.append((np.cumsum(hit, 1) / place * hit).sum(1) / matches[rows])
     return float(np.concatenate(precisions).mean())
 
 
-def score(one: Read, maps: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]) -> float:
+def score(data: DomainVectors, maps: dict[str, tuple[NDArray[np.float32], NDArray[np.float32]]]) -> float:
     """MAP@R in a domain by vectors under some maps; without any, as the encoders made them."""
-    mapped = [(one.vectors[part] - maps[part][0]) @ maps[part][1] if maps else one.vectors[part] for part in PARTS]
-    return map_at_r(np.hstack([*mapped, one.vectors[LEXICAL]]), one.label)
+    blocks = [(data.vectors[part] - maps[part][0]) @ maps[part][1] if maps else data.vectors[part] for part in PARTS]
+    return map_at_r(np.hstack([*blocks, data.vectors[LEXICAL]]), data.label)
 
 
-def mixed(reads: list[Read], weights: list[float], **options: float) -> dict[str, Any]:
+def mixed_maps(reads: list[DomainVectors], weights: list[float], **options: float) -> dict[str, Any]:
     """Maps by part."""
     weighted = list(zip(reads, weights, strict=True))
     return {
-        part: mixed_whitening([(one.moments[part], weight) for one, weight in weighted], **options) for part in PARTS
+        part: mixed_whitening([(data.moments[part], weight) for data, weight in weighted], **options) for part in PARTS
     }
 
 
 def settings(count: int) -> Iterator[tuple[list[float], dict[str, float]]]:
     """All domains alike, or one of them three times as much; each with every shrinkage and share between them."""
-    uneven = [[3.0 if at == heavy else 1.0 for at in range(count)] for heavy in range(count)]
+    uneven = [[3.0 if index == heavy else 1.0 for index in range(count)] for heavy in range(count)]
     for weights, shrinkage, between in itertools.product([[1.0] * count, *uneven], SHRINKAGES, BETWEENS):
         yield weights, {"shrinkage": shrinkage, "between": between}
 
 
 def study(encoder: Encoder, domains: list[Domain]) -> dict[str, Any]:
     """Figures of every setting, the best first."""
-    reads = [read(encoder, domain) for domain in domains]
+    reads = [embed_domain(encoder, domain) for domain in domains]
     rows = []
     for weights, options in settings(len(reads)):
-        left_out = [
-            score(one, mixed(reads[:at] + reads[at + 1 :], weights[:at] + weights[at + 1 :], **options))
-            for at, one in enumerate(reads)
+        scores = [
+            score(data, mixed_maps(reads[:i] + reads[i + 1 :], weights[:i] + weights[i + 1 :], **options))
+            for i, data in enumerate(reads)
         ]
-        rows.append({"weights": weights, **options, "left_out": left_out, "mean": float(np.mean(left_out))})
+        rows.append({"weights": weights, **options, "left_out": scores, "mean": float(np.mean(scores))})
     rows.sort(key=lambda row: -row["mean"])
     best = rows[0]
     options = {key: best[key] for key in ("shrinkage", "between")}
@@ -180,16 +180,16 @@ def study(encoder: Encoder, domains: list[Domain]) -> dict[str, Any]:
         "digest": encoder.digest,
         "domains": [
             {
-                **one.domain.model_dump(),
-                "folder": Path(one.domain.folder).name,
-                "name": one.domain.name,
-                "rows": len(one.label),
-                "no_map": score(one, {}),
-                "model_map": score(one, model_map),
-                "all": score(one, mixed(reads, best["weights"], **options)),
-                "itself": score(one, mixed([one], [1.0], **options)),
+                **data.domain.model_dump(),
+                "folder": Path(data.domain.folder).name,
+                "name": data.domain.name,
+                "rows": len(data.label),
+                "no_map": score(data, {}),
+                "model_map": score(data, model_map),
+                "all": score(data, mixed_maps(reads, best["weights"], **options)),
+                "itself": score(data, mixed_maps([data], [1.0], **options)),
             }
-            for one in reads
+            for data in reads
         ],
         "settings": rows,
     }
@@ -198,10 +198,10 @@ def study(encoder: Encoder, domains: list[Domain]) -> dict[str, Any]:
 def maps_toml(figures: dict[str, Any], domains: list[Domain]) -> str:
     """The best setting as a MapsConfig: what ``mirenc pretrain --maps`` takes."""
     best = figures["settings"][0]
-    weighed = list(zip(domains, best["weights"], strict=True))
-    corpus = sum(weight for domain, weight in weighed if domain.corpus)
+    weighted_domains = list(zip(domains, best["weights"], strict=True))
+    corpus = sum(weight for domain, weight in weighted_domains if domain.corpus)
     lines = [f"corpus = {corpus}", f"shrinkage = {best['shrinkage']}", f"between = {best['between']}"]
-    for domain, weight in weighed:
+    for domain, weight in weighted_domains:
         if not domain.corpus:
             lines += ["", "[[domains]]", f"folder = {json.dumps(domain.folder)}", f'level = "{domain.level}"']
             lines += [f"pairs = {json.dumps(domain.pairs)}", f"weight = {weight}"]
@@ -214,10 +214,10 @@ def markdown(figures: dict[str, Any]) -> str:
     names = [domain["name"] for domain in domains]
     lines = ["MAP@R in each domain by the best setting of the second table.", ""]
     lines += ["| Map | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    left_out = dict(zip(names, figures["settings"][0]["left_out"], strict=True))
+    scores = dict(zip(names, figures["settings"][0]["left_out"], strict=True))
     titles = {"no_map": "none", "model_map": "the model's", "left_out": "of the other domains", "all": "of all domains"}
     for key, title in {**titles, "itself": "of the domain itself"}.items():
-        cells = [f"{left_out[one['name']] if key == 'left_out' else one[key]:.3f}" for one in domains]
+        cells = [f"{scores[entry['name']] if key == 'left_out' else entry[key]:.3f}" for entry in domains]
         lines.append(f"| {title} | {' | '.join(cells)} |")
     count = f"the best {SHOWN} of {len(figures['settings'])} settings; the record has all"
     lines += ["", f"MAP@R in each domain by maps of the other domains: {count}.", ""]

@@ -48,7 +48,7 @@ ITSELF = {
 _SEED = 5
 Key = tuple[str, str]  # a method, and the form of the programs
 # Figures of each query by its row, for each setting.
-Found = dict[str, dict[int, NDArray[np.float64]]]
+QueryFigures = dict[str, dict[int, NDArray[np.float64]]]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Method:
 Methods = dict[Key, Method]
 
 
-def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | None) -> NDArray[np.float64]:
+def apply_map(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | None) -> NDArray[np.float64]:
     """A method's vectors under maps that are fitted on some rows, as `mirenc.encoder.domain_map.fit_map` fits them.
 
     Parameters
@@ -97,52 +97,48 @@ def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | N
     -------
     (n, D) float64
     """
-    mapped = []
+    mapped_blocks = []
     for block, scale in zip(method.blocks, method.scales or (1.0,) * len(method.blocks), strict=True):
         floor = shrinkage_floor(block[rows]) if pairs is None else PAIRED_FLOOR
         mean, matrix = fit_whitening(block[rows], pairs, floor=floor)
-        mapped.append((block - mean) @ (matrix * scale))
-    return np.hstack(mapped)
+        mapped_blocks.append((block - mean) @ (matrix * scale))
+    return np.hstack(mapped_blocks)
 
 
-def query_figures(vectors: NDArray[Any], programs: list[Program], tasks: set[str]) -> Found:
+def query_figures(vectors: NDArray[Any], programs: list[Program], tasks: set[str]) -> QueryFigures:
     """`FIGURES` of each query of each setting that has one, among programs of some tasks.
 
     The query's own source is no candidate, or, of `ITSELF`, the only right one.
     """
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     score = unit @ unit.T
-    inside = [row for row, program in enumerate(programs) if program.task in tasks]
-    figures: Found = {}
+    rows = [row for row, program in enumerate(programs) if program.task in tasks]
+    figures: QueryFigures = {}
     for setting, sides in (SETTINGS | ITSELF).items():
-        by_query: dict[int, NDArray[np.float64]] = {}
+        figures_of_query: dict[int, NDArray[np.float64]] = {}
         for side in sides:
             queries, candidates = (
-                [
-                    row
-                    for row in inside
-                    if programs[row].language in languages.split("+") and programs[row].level == level
-                ]
+                [row for row in rows if programs[row].language in languages.split("+") and programs[row].level == level]
                 for languages, level in side
             )
             for query in queries:
                 source, task = programs[query].source, programs[query].task
                 if setting in ITSELF:
-                    others = candidates
-                    right = np.array([programs[row].source == source for row in others])
+                    pool = candidates
+                    is_right = np.array([programs[row].source == source for row in pool])
                 else:
-                    others = [row for row in candidates if programs[row].source != source]
-                    right = np.array([programs[row].task == task for row in others])
-                by_query[query] = ranking_figures(score[query, others], right)
-        if by_query:
-            figures[setting] = by_query
+                    pool = [row for row in candidates if programs[row].source != source]
+                    is_right = np.array([programs[row].task == task for row in pool])
+                figures_of_query[query] = ranking_figures(score[query, pool], is_right)
+        if figures_of_query:
+            figures[setting] = figures_of_query
     return figures
 
 
-def ranking_figures(score: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+def ranking_figures(score: NDArray[np.float64], is_right: NDArray[np.bool_]) -> NDArray[np.float64]:
     """MAP@R and recall at 1 of candidates with these scores. Shapes: two (m,) -> (2,)."""
-    ranked = right[np.lexsort((right, -score.round(9)))]
-    first = ranked[: right.sum()]
+    ranked = is_right[np.lexsort((is_right, -score.round(9)))]
+    first = ranked[: is_right.sum()]
     precision = np.cumsum(first) / np.arange(1, len(first) + 1)
     return np.array([(precision * first).mean(), ranked[0]])
 
@@ -150,7 +146,7 @@ def ranking_figures(score: NDArray[np.float64], right: NDArray[np.bool_]) -> NDA
 def pooled_rows(methods: Methods, programs: list[Program]) -> list[dict[str, Any]]:
     """First table: all tasks in one pool."""
     tasks = {program.task for program in programs}
-    return _described(
+    return _table_rows(
         {key: query_figures(method.vectors, programs, tasks) for key, method in methods.items()}, programs
     )
 
@@ -162,58 +158,58 @@ def halved_rows(methods: Methods, programs: list[Program], halvings: int) -> lis
     halves: list[tuple[set[str], set[str]]] = []
     for _ in range(halvings):
         order = [tasks[row] for row in generator.permutation(len(tasks))]
-        one, other = set(order[: len(order) // 2]), set(order[len(order) // 2 :])
-        halves += [(one, other), (other, one)]
-    by_method: dict[Key, Found] = {}
+        first_half, second_half = set(order[: len(order) // 2]), set(order[len(order) // 2 :])
+        halves += [(first_half, second_half), (second_half, first_half)]
+    figures_of_method: dict[Key, QueryFigures] = {}
     for (name, form), method in methods.items():
-        tested: dict[str, list[Found]] = {"": [], ", whitened": [], ", level map": []}
+        figures: dict[str, list[QueryFigures]] = {"": [], ", whitened": [], ", level map": []}
         for fit, test in halves:
             # The two levels of one source stand side by side.
-            fitting = (row for row, each in enumerate(programs) if each.task in fit and each.level in LEVELS[:2])
+            fitting = (row for row, entry in enumerate(programs) if entry.task in fit and entry.level in LEVELS[:2])
             rows = np.array(list(fitting))
             pairs = np.arange(len(rows)).reshape(-1, 2)
             for title, vectors in zip(
-                tested, (method.vectors, fitted(method, rows, None), fitted(method, rows, pairs)), strict=True
+                figures, (method.vectors, apply_map(method, rows, None), apply_map(method, rows, pairs)), strict=True
             ):
-                tested[title].append(query_figures(vectors, programs, test))
-        by_method |= {(name + title, form): _mean(several) for title, several in tested.items()}
-    return _described(by_method, programs)
+                figures[title].append(query_figures(vectors, programs, test))
+        figures_of_method |= {(name + title, form): _mean(results) for title, results in figures.items()}
+    return _table_rows(figures_of_method, programs)
 
 
-def _mean(several: list[Found]) -> Found:
+def _mean(results: list[QueryFigures]) -> QueryFigures:
     """Each query's mean over the times when it was asked."""
     collected: dict[str, dict[int, list[NDArray[np.float64]]]] = {}
-    for figures_of_half in several:
-        for setting, by_query in figures_of_half.items():
-            for query, figures in by_query.items():
+    for figures_of_half in results:
+        for setting, figures_of_query in figures_of_half.items():
+            for query, figures in figures_of_query.items():
                 collected.setdefault(setting, {}).setdefault(query, []).append(figures)
     return {
-        setting: {query: np.mean(figures, axis=0) for query, figures in sorted(by_query.items())}
-        for setting, by_query in collected.items()
+        setting: {query: np.mean(figures, axis=0) for query, figures in sorted(figures_of_query.items())}
+        for setting, figures_of_query in collected.items()
     }
 
 
-def _described(by_method: dict[Key, Found], programs: list[Program]) -> list[dict[str, Any]]:
+def _table_rows(figures: dict[Key, QueryFigures], programs: list[Program]) -> list[dict[str, Any]]:
     """Rows of a table: means with intervals, and differences, with theirs, to what a row is compared with."""
     rows = []
-    for (method, form), by_setting in by_method.items():
+    for (method, form), figures_of_setting in figures.items():
         peers = {bag: (bag, form) for bag in BAGS} | {PLAIN: (method, PLAIN)}
         if method.endswith(" both"):
             peers[WORDS] = (method.removesuffix("both") + "words", form)
         peers[UNMAPPED] = (method.partition(",")[0], form)
-        peers = {title: key for title, key in peers.items() if key in by_method and key != (method, form)}
+        peers = {title: key for title, key in peers.items() if key in figures and key != (method, form)}
         settings: dict[str, Any] = {}
-        for setting, by_query in by_setting.items():
-            task = np.array([programs[query].task for query in by_query])
-            values = np.array(list(by_query.values()))
-            less = {title: values - np.array(list(by_method[key][setting].values())) for title, key in peers.items()}
+        for setting, figures_of_query in figures_of_setting.items():
+            task = np.array([programs[query].task for query in figures_of_query])
+            values = np.array(list(figures_of_query.values()))
+            gaps = {title: values - np.array(list(figures[key][setting].values())) for title, key in peers.items()}
             settings[setting] = {
                 figure: {
                     "mean": _rounded(values[:, column].mean()),
                     "interval": _rounded(*group_interval(values[:, column], task)),
                     "over": {
-                        title: _rounded(each[:, column].mean(), *group_interval(each[:, column], task))
-                        for title, each in less.items()
+                        title: _rounded(gap[:, column].mean(), *group_interval(gap[:, column], task))
+                        for title, gap in gaps.items()
                     },
                 }
                 for column, figure in enumerate(FIGURES)
@@ -236,11 +232,11 @@ def standing(score: dict[str, Any]) -> int:
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
     """Lines of a Markdown table: MAP@R with its interval and its standing, and recall at 1, in percent."""
-    shown = [setting for setting in (SETTINGS | ITSELF) if all(setting in row["settings"] for row in rows)]
-    lines = [f"| Method | Form | {' | '.join(shown)} |", "|---" * (2 + len(shown)) + "|"]
+    settings = [setting for setting in (SETTINGS | ITSELF) if all(setting in row["settings"] for row in rows)]
+    lines = [f"| Method | Form | {' | '.join(settings)} |", "|---" * (2 + len(settings)) + "|"]
     for row in rows:
         cells = []
-        for setting in shown:
+        for setting in settings:
             figures = row["settings"][setting]
             first = figures["recall_at_1"]
             score = figures.get("map_at_r", first)

@@ -35,8 +35,8 @@ def functions_of(folder: Path) -> dict[str, tuple[str, int]]:
     """Linkage and attributes, and number of instructions, of each symbol that the IR of a folder defines."""
     functions: dict[str, tuple[str, int]] = {}
     for path in sorted(folder.glob("*.ll")):
-        for head, symbol, body in _FUNCTION.findall(path.read_text(encoding="utf-8")):
-            functions.setdefault(symbol.strip('"'), (head, len(re.findall(r"^  (?! )", body, re.MULTILINE))))
+        for signature, symbol, body in _FUNCTION.findall(path.read_text(encoding="utf-8")):
+            functions.setdefault(symbol.strip('"'), (signature, len(re.findall(r"^  (?! )", body, re.MULTILINE))))
     return functions
 
 
@@ -52,15 +52,15 @@ def figures(old: Path, new: Path, results: Path) -> dict[str, Any]:
         if not any(word in queries[symbol][0] for word in _LOCAL) and min(queries[symbol][1], index[symbol][1]) >= LEAST
     ]
     queried = sorted(such_functions, key=lambda symbol: hashlib.sha256(symbol.encode()).digest())[:MOST]
-    right = {symbol: row["symbol"] == symbol for symbol, row in first.items()}
-    shown = {symbol: float(row["right"]) for symbol, row in first.items()}
+    hits = {symbol: row["symbol"] == symbol for symbol, row in first.items()}
+    chance = {symbol: float(row["right"]) for symbol, row in first.items()}
     return {
-        "functions": {symbol: {"shown": round(shown[symbol], 4), "right": right[symbol]} for symbol in queried},
-        "right": sum(right[symbol] for symbol in queried),
-        "such_functions": [len(such_functions), sum(right[symbol] for symbol in such_functions)],
-        "in_index": [len(first.keys() & index.keys()), sum(right[symbol] for symbol in first.keys() & index.keys())],
-        "all": [len(first), round(float(np.mean([*shown.values()])), 4), round(float(np.mean([*right.values()])), 4)],
-        "fifths": fifths(np.array([*shown.values()]), np.array([*right.values()])),
+        "functions": {symbol: {"shown": round(chance[symbol], 4), "right": hits[symbol]} for symbol in queried},
+        "right": sum(hits[symbol] for symbol in queried),
+        "such_functions": [len(such_functions), sum(hits[symbol] for symbol in such_functions)],
+        "in_index": [len(first.keys() & index.keys()), sum(hits[symbol] for symbol in first.keys() & index.keys())],
+        "all": [len(first), round(float(np.mean([*chance.values()])), 4), round(float(np.mean([*hits.values()])), 4)],
+        "fifths": fifths(np.array([*chance.values()]), np.array([*hits.values()])),
     }
 
 

@@ -154,20 +154,20 @@ def read_answers(
     pieces = [table.pieces[row] for row in rows.tolist()]
     modules = np.array([module_of[piece.ir_hash] for piece in pieces], dtype=np.int64)
     projects = tuple(piece.project for piece in pieces)
-    kept_out = set(held_out) | {piece.project for piece in table.pieces if piece.held_out}
-    learned = sorted(set(projects) - kept_out)
-    if len(learned) < 2:
+    held_out_set = set(held_out) | {piece.project for piece in table.pieces if piece.held_out}
+    train_set = sorted(set(projects) - held_out_set)
+    if len(train_set) < 2:
         raise ConfigError(
             f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {settings.corpus}. They are of "
-            f"{len(learned)} training project(s); two projects are needed, one to train on, one to compare runs on. "
+            f"{len(train_set)} training project(s); two projects are needed, one to train on, one to compare runs on. "
             f"Make the corpus with: python pretrain/pieces.py {settings.table} PIECES, then mirenc corpus build PIECES"
         )
-    drawn = np.random.default_rng([config.seed, 12]).permutation(len(learned))
-    chosen_by = {learned[number] for number in drawn[: max(1, round(_CHOOSING * len(learned)))].tolist()}
-    held, choosing = (
-        np.array([project in chosen for project in projects], dtype=bool) for chosen in (kept_out, chosen_by)
+    order = np.random.default_rng([config.seed, 12]).permutation(len(train_set))
+    choosing_set = {train_set[number] for number in order[: max(1, round(_CHOOSING * len(train_set)))].tolist()}
+    is_held_out, is_choosing = (
+        np.array([project in chosen for project in projects], dtype=bool) for chosen in (held_out_set, choosing_set)
     )
-    training = np.flatnonzero(~held & ~choosing & (nodes[modules] <= config.max_nodes))
+    training = np.flatnonzero(~is_held_out & ~is_choosing & (nodes[modules] <= config.max_nodes))
     make = {"sizes": _sizes, "fires": _fires, "lists": _lists}
     labels: dict[str, Labels] = {kind: make[kind](table, rows, training) for kind in dict.fromkeys(settings.kinds)}
     for kind, answers in labels.items():
@@ -176,9 +176,9 @@ def read_answers(
                 f"answers.kinds: for {kind!r}, the {len(training)} pieces for training have the same values, or "
                 f"none. Leave {kind!r} out of kinds, or label anew where opt is on PATH"
             )
-    parts = (training, np.flatnonzero(choosing), np.flatnonzero(held))
+    rows_of_splits = (training, np.flatnonzero(is_choosing), np.flatnonzero(is_held_out))
     missing = len(table.pieces) - len(pieces)
-    return Answers(corpus, modules, projects, *parts, labels, missing, table.content_hash, weighting)
+    return Answers(corpus, modules, projects, *rows_of_splits, labels, missing, table.content_hash, weighting)
 
 
 def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
@@ -191,9 +191,9 @@ def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
     columns |= {f"{a} over {b}": code[a] - code[b] for a, b in _RATIOS if a in code and b in code}
     standard = {}
     for name, values in columns.items():
-        known = values[rows][training]
-        if (spread := _spread(known)) > _SAME:
-            standard[name] = (values[rows] - np.nanmean(known)) / spread
+        training_values = values[rows][training]
+        if (spread := _spread(training_values)) > _SAME:
+            standard[name] = (values[rows] - np.nanmean(training_values)) / spread
     return _labels(standard, len(rows))
 
 
@@ -201,9 +201,9 @@ def _fires(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
     columns = {}
     for level, fires in table.fires.items():
         changed = np.where(fires.known[:, None], fires.changed, np.nan)[rows]
-        known = changed[training][fires.known[rows][training]]
-        for column, name in enumerate(fires.passes if len(known) else ()):
-            if _RARE <= known[:, column].mean() <= 1 - _RARE:
+        training_changes = changed[training][fires.known[rows][training]]
+        for column, name in enumerate(fires.passes if len(training_changes) else ()):
+            if _RARE <= training_changes[:, column].mean() <= 1 - _RARE:
                 columns[f"{name} {level}"] = changed[:, column]
     return _labels(columns, len(rows))
 
@@ -228,8 +228,8 @@ def _log(sizes: Float64) -> Float64:
 
 
 def _spread(values: Float64) -> float:
-    known = values[np.isfinite(values)]
-    return float(known.std()) if len(known) else 0.0
+    finite_values = values[np.isfinite(values)]
+    return float(finite_values.std()) if len(finite_values) else 0.0
 
 
 def answers_loss(
@@ -241,14 +241,14 @@ def answers_loss(
     """
     parts = []
     for kind, prediction in predictions.items():
-        known = ~truth[kind].isnan()  # (B, C)
+        is_known = ~truth[kind].isnan()  # (B, C)
         target = truth[kind].nan_to_num()[share]
         if kind == "fires":
             losses = F.binary_cross_entropy_with_logits(prediction, target, reduction="none")
         else:
             losses = F.huber_loss(prediction, target, reduction="none")
-        count = known.sum(0)  # of the whole batch
-        columns = (losses * known[share]).sum(0) / count.clamp(min=1)  # (C,)
+        count = is_known.sum(0)  # of the whole batch
+        columns = (losses * is_known[share]).sum(0) / count.clamp(min=1)  # (C,)
         parts.append(columns.sum() / (count > 0).sum().clamp(min=1))
     return torch.stack(parts).mean()
 
@@ -285,9 +285,9 @@ class Teacher:
     def predict(self, pieces: Int64) -> dict[str, Float32]:
         """What the heads say of some pieces: (n, C) of each kind."""
         taught = []
-        for part in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
-            graphs = self.answers.graphs(part).data(self._device)
-            taught.append(self.taught(torch.from_numpy(part).to(self._device), graphs))
+        for block in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
+            graphs = self.answers.graphs(block).data(self._device)
+            taught.append(self.taught(torch.from_numpy(block).to(self._device), graphs))
         return {kind: head(torch.cat(taught)).cpu().numpy() for kind, head in self._heads.items()}
 
 
@@ -308,9 +308,9 @@ def evaluate_answers(teacher: Teacher) -> Figures:
     for name, rows in (("held_out", answers.held_out), ("choosing", answers.choosing)):
         figures[name] = None
         if len(rows):
-            by = {"model": teacher.predict(rows), "counts": _from_counts(answers, rows)}
-            by_predictor = {who: answers_figures(answers, rows, predictions) for who, predictions in by.items()}
-            figures[name] = {"pieces": len(rows), "projects": len(answers.projects_of(rows)), **by_predictor}
+            outputs = {"model": teacher.predict(rows), "counts": _from_counts(answers, rows)}
+            scores = {who: answers_figures(answers, rows, predictions) for who, predictions in outputs.items()}
+            figures[name] = {"pieces": len(rows), "projects": len(answers.projects_of(rows)), **scores}
     return finite(figures)
 
 
@@ -334,18 +334,18 @@ def answers_figures(answers: Answers, rows: Int64, predictions: dict[str, Floati
 
 def _r2(truth: Floating, predicted: Floating) -> float:
     """1 - squared errors over squared deviations from each column's mean; NaN where nothing deviates. Two (n, ...)."""
-    known = np.isfinite(truth)
-    mean = np.where(known, truth, 0).sum(0) / np.maximum(known.sum(0), 1)
-    error, deviation = (np.square(np.where(known, truth - other, 0)).sum() for other in (predicted, mean))
+    is_known = np.isfinite(truth)
+    mean = np.where(is_known, truth, 0).sum(0) / np.maximum(is_known.sum(0), 1)
+    error, deviation = (np.square(np.where(is_known, truth - estimate, 0)).sum() for estimate in (predicted, mean))
     return float(1 - error / deviation) if deviation > 0 else float("nan")
 
 
 def _mean_auc(truth: Floating, predicted: Floating) -> float:
     aucs = []
     for labels, scores in zip(truth.T, predicted.T, strict=True):
-        known = np.isfinite(labels)
-        if 0 < labels[known].sum() < known.sum():
-            aucs.append(roc_auc_score(labels[known], scores[known]))
+        is_known = np.isfinite(labels)
+        if 0 < labels[is_known].sum() < is_known.sum():
+            aucs.append(roc_auc_score(labels[is_known], scores[is_known]))
     return float(np.mean(aucs)) if aucs else float("nan")
 
 
@@ -356,8 +356,8 @@ def _from_counts(answers: Answers, rows: Int64) -> dict[str, Floating]:
     for kind, labels in answers.labels.items():
         columns = []
         for column in labels.values.T.astype(np.float64):
-            known = training[np.isfinite(column[training])]
-            columns.append(LinearRegression().fit(counts[known], column[known]).predict(counts[rows]))
+            fit_rows = training[np.isfinite(column[training])]
+            columns.append(LinearRegression().fit(counts[fit_rows], column[fit_rows]).predict(counts[rows]))
         predictions[kind] = np.stack(columns, axis=1)
     return predictions
 
@@ -367,12 +367,12 @@ def answers_rows(figures: Figures) -> list[Row]:
     titles = {"fires": "Passes that change the code, mean ROC AUC", "lists": "Sizes under pass lists, R2"}
     rows = []
     for key, title in (("held_out", "held out"), ("choosing", "of training projects that were kept out")):
-        if (part := figures.get(key)) is None:
+        if (split := figures.get(key)) is None:
             continue
-        model, counts, pieces = part["model"], part["counts"], f"{part['pieces']:,} pieces {title}"
+        model, counts, pieces = split["model"], split["counts"], f"{split['pieces']:,} pieces {title}"
         if "sizes" in model:
-            r2s = ([r2 for r2 in each["sizes"].values() if r2 is not None] for each in (model, counts))
-            learned, baseline = (_number(float(np.mean(each))) for each in r2s)
+            r2s = ([r2 for r2 in side["sizes"].values() if r2 is not None] for side in (model, counts))
+            learned, baseline = (_number(float(np.mean(values))) for values in r2s)
             name = f"Compiler's sizes, mean R2 of {len(model['sizes'])} ({pieces})"
             rows.append((name, learned, f"counts alone {baseline}"))
         for kind, name in titles.items():
@@ -430,10 +430,10 @@ class TeachingTrainer(Trainer):
             return super().make_sampler()
         self.answers, self.heads = self._read_answers()
         self.kept_out |= self.answers.projects_of(self.answers.held_out)
-        made = super().make_sampler(TeachingSampler)
-        assert isinstance(made, TeachingSampler)
-        made.answers = self.answers
-        return made
+        teaching_sampler = super().make_sampler(TeachingSampler)
+        assert isinstance(teaching_sampler, TeachingSampler)
+        teaching_sampler.answers = self.answers
+        return teaching_sampler
 
     def _read_answers(self) -> tuple[Answers, nn.ModuleDict]:
         config, corpus = self.config, self.corpus
@@ -471,8 +471,8 @@ class TeachingTrainer(Trainer):
         )
 
     def figures(self) -> Figures:
-        more = {} if self.answers is None else {"answers": evaluate_answers(self.teacher())}
-        return super().figures() | more
+        extra = {} if self.answers is None else {"answers": evaluate_answers(self.teacher())}
+        return super().figures() | extra
 
     def rows(self, figures: Figures) -> list[Row]:
         return super().rows(figures) + answers_rows(figures.get("answers") or {})

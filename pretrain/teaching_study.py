@@ -76,7 +76,7 @@ def without_sums(values: Values) -> None:
     values["graph"] = values["graph"] | {"readout": "mean"}
 
 
-def only(kind: str) -> Callable[[Values], None]:
+def only_kind(kind: str) -> Callable[[Values], None]:
     """One kind of answers."""
 
     def change(values: Values) -> None:
@@ -89,7 +89,7 @@ def without(kind: str) -> Callable[[Values], None]:
     """All kinds of answers but one."""
 
     def change(values: Values) -> None:
-        values["answers"] = values["answers"] | {"kinds": tuple(other for other in KINDS if other != kind)}
+        values["answers"] = values["answers"] | {"kinds": tuple(name for name in KINDS if name != kind)}
 
     return change
 
@@ -100,7 +100,7 @@ VARIANTS: dict[str, Callable[[Values], None]] = {
     "no direction": without_positions,
     "no distillation": without_distillation,
     "no sums": without_sums,
-    **{f"only {kind}": only(kind) for kind in KINDS},
+    **{f"only {kind}": only_kind(kind) for kind in KINDS},
     **{f"without {kind}": without(kind) for kind in KINDS},
 }
 
@@ -136,13 +136,13 @@ def features_of(trainer: Trainer, answers: Answers, source: str) -> KeptFeatures
     counts = torch.from_numpy(piece_counts(answers))
     features: dict[str, list[np.ndarray]] = {"text": [], "graph": [], "taught": []}
     for first in range(0, len(modules), SLICE):
-        part = slice(first, first + SLICE)
-        graphs = join_graphs(corpus, modules[part], weighting=weighting).data(torch.device("cpu"))
+        block = slice(first, first + SLICE)
+        graphs = join_graphs(corpus, modules[block], weighting=weighting).data(torch.device("cpu"))
         graph = encoding.encode_graphs(model, graphs, texts).graph
-        features["text"].append(torch.cat([texts.means[part], torch.log1p(counts[part])], -1).numpy())
+        features["text"].append(torch.cat([texts.means[block], torch.log1p(counts[block])], -1).numpy())
         features["graph"].append(graph.numpy())
         if model.taught is not None:
-            features["taught"].append(model.taught(texts.means[part], graph, counts[part]).numpy())
+            features["taught"].append(model.taught(texts.means[block], graph, counts[block]).numpy())
     hashes = np.array([PurePosixPath(corpus.names[number]).stem for number in modules.tolist()])
     parts = {name: np.concatenate(rows) for name, rows in features.items() if rows}
     return KeptFeatures(source, source, hashes, parts)
@@ -166,13 +166,13 @@ def run(recipe: Values, corpus: Corpus, name: str, seed: int, study: Path) -> No
     VARIANTS[name](values)
     config = TeachingConfig.from_dict(values)
     source = source_of(name, seed)
-    started = time.monotonic()
+    start = time.monotonic()
     with as_variant(name), tempfile.TemporaryDirectory() as folder:
         trainer = TeachingTrainer(config, corpus, folder)
         with progress(source, sum(stage.steps for stage in trainer.stages.values())) as advance:
             trainer.report = lambda step: advance()
             trainer.run()
-        figures = figures_of(trainer) | {"minutes": round((time.monotonic() - started) / 60, 2)}
+        figures = figures_of(trainer) | {"minutes": round((time.monotonic() - start) / 60, 2)}
         recipe_config = config.model_copy(update={"answers": AnswersConfig(**recipe["answers"])})
         answers = read_answers(recipe_config, corpus.tokenizer, held_out=corpus.projects_of(trainer.held_out))
         features_of(trainer, answers, source).save(study / "features" / f"{source}.npz")
@@ -197,15 +197,15 @@ HEADS = (
 
 def table(study: Path) -> str:
     """Mean and standard deviation over the seeds that all variants have, as markdown."""
-    of = {name: {seed_of(path) for path in study.glob(f"{source_of(name, 0)[:-2]}-*.json")} for name in VARIANTS}
-    of = {name: seeds for name, seeds in of.items() if seeds}
-    seeds = sorted(set.intersection(*of.values())) if of else []
+    run_seeds = {name: {seed_of(path) for path in study.glob(f"{source_of(name, 0)[:-2]}-*.json")} for name in VARIANTS}
+    run_seeds = {name: seeds for name, seeds in run_seeds.items() if seeds}
+    seeds = sorted(set.intersection(*run_seeds.values())) if run_seeds else []
     if not seeds:
         raise SystemExit(f"{study}: no seed that all variants have. Run the study first")
-    heads = {record: read(study / "heads" / f"{record}.held_out.json") for _, record, _ in HEADS}
+    heads = {record: read_json(study / "heads" / f"{record}.held_out.json") for _, record, _ in HEADS}
     rows: dict[str, dict[str, list[float]]] = {}
-    for name in of:
-        runs = [read(study / f"{source_of(name, seed)}.json") for seed in seeds]
+    for name in run_seeds:
+        runs = [read_json(study / f"{source_of(name, seed)}.json") for seed in seeds]
         cells = {key: [figures[key] for figures in runs] for key in runs[0] if key != "minutes"}
         for title, record, figure in HEADS:
             if heads[record]:
@@ -214,8 +214,8 @@ def table(study: Path) -> str:
     titles = list(rows[DEFAULT])
     lines = [f"| Variant | {' | '.join(titles)} |", f"|---|{' ---: |' * len(titles)}"]
     for name, cells in rows.items():
-        shown = (f"{np.mean(cells[title]):.3f} ± {np.std(cells[title]):.3f}" for title in titles)
-        lines.append(f"| {name} | {' | '.join(shown)} |")
+        entries = (f"{np.mean(cells[title]):.3f} ± {np.std(cells[title]):.3f}" for title in titles)
+        lines.append(f"| {name} | {' | '.join(entries)} |")
     return "\n".join([*lines, "", f"{len(seeds)} seed(s)."])
 
 
@@ -230,7 +230,7 @@ def seed_of(path: Path) -> int:
     return int(path.stem.rpartition("-")[2])
 
 
-def read(path: Path) -> Values:
+def read_json(path: Path) -> Values:
     """A file of JSON, or nothing where there is none."""
     values: Values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return values

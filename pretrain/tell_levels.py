@@ -44,77 +44,77 @@ def builds_of(folder: Path, cap: int) -> Iterator[tuple[Path, list[IRRecord]]]:
     # Read here, since `IRFolder` opens its log to write.
     with (folder / "log.jsonl").open(encoding="utf-8") as log:
         records = {record.key: record for record in (IRRecord(**json.loads(line)) for line in log)}
-    compiled = [one for one in records.values() if one.status in ("ok", "duplicate") and one.opt_level in CLASSES]
+    compiled = [item for item in records.values() if item.status in ("ok", "duplicate") and item.opt_level in CLASSES]
     files: dict[str, set[str]] = defaultdict(set)
-    for one in compiled:
-        files[one.project].add(one.file)
+    for build in compiled:
+        files[build.project].add(build.file)
     sample = {project: set(sorted(names, key=digest)[:cap]) for project, names in files.items()}
     builds = defaultdict(list)
-    for one in compiled:
-        if one.file in sample[one.project]:
-            builds[one.sha256_of_ir].append(one)
+    for build in compiled:
+        if build.file in sample[build.project]:
+            builds[build.sha256_of_ir].append(build)
     for place, origin in sorted(origins_of(folder).items()):
         sha256 = records[origin["project"], origin["file"], origin["opt_level"]].sha256_of_ir
         if sha256 in builds:
             yield folder / place, builds[sha256]
 
 
-def measured(pairs: Path, cap: int) -> dict[str, Any]:
+def level_figures(pairs: Path, cap: int) -> dict[str, Any]:
     """Figures of one folder."""
     modules: dict[str, Counter[str]] = defaultdict(Counter)  # level -> what it was told to be
     functions: dict[str, Counter[str]] = defaultdict(Counter)
-    right: dict[str, dict[str, list[bool]]] = {"compilers": {}, "languages": {}, "levels": {}}
-    projects, same, unread, reading, telling = set(), 0, 0, 0.0, 0.0
+    outcomes: dict[str, dict[str, list[bool]]] = {"compilers": {}, "languages": {}, "levels": {}}
+    projects, shared_ir, unread, reading, telling = set(), 0, 0, 0.0, 0.0
     for folder in sorted(path.parent for path in pairs.glob("*/log.jsonl")):
         for path, builds in builds_of(folder, cap):
-            started = time.process_time()
+            start = time.process_time()
             try:
                 module = read_ir(path)
             except MirencError as error:
                 print(error, file=sys.stderr)
                 unread += 1
                 continue
-            read = time.process_time()
+            read_end = time.process_time()
             level = level_of(module)
-            detected_at = time.process_time()
-            reading, telling = reading + read - started, telling + detected_at - read
-            of_functions = levels_of_functions(module)
+            level_end = time.process_time()
+            reading, telling = reading + read_end - start, telling + level_end - read_end
+            function_levels = levels_of_functions(module)
             for build in builds:
                 is_right = level == CLASSES[build.opt_level]
-                same += not is_right and level in {CLASSES[other.opt_level] for other in builds}
+                shared_ir += not is_right and level in {CLASSES[twin.opt_level] for twin in builds}
                 projects.add(build.project)
                 modules[build.opt_level][level] += 1
-                functions[build.opt_level].update(of_functions)
+                functions[build.opt_level].update(function_levels)
                 groups = (folder.name, build.language.removesuffix("+openmp"), build.opt_level)
-                for kind, group in zip(right.values(), groups, strict=True):
+                for kind, group in zip(outcomes.values(), groups, strict=True):
                     kind.setdefault(group, []).append(is_right)
-    everything = [is_right for group in right["levels"].values() for is_right in group]
+    everything = [is_right for group in outcomes["levels"].values() for is_right in group]
     return {
         "projects": len(projects),
         **shares(everything),
-        "same": same,
+        "same": shared_ir,
         "unread": unread,
-        **{kind: {group: shares(hits) for group, hits in sorted(groups.items())} for kind, groups in right.items()},
+        **{kind: {group: shares(hits) for group, hits in sorted(groups.items())} for kind, groups in outcomes.items()},
         "modules": confusion(modules),
         "functions": {**function_shares(functions), "told": confusion(functions)},
         "share_of_reading": round(telling / reading, 4),
     }
 
 
-def shares(right: list[bool]) -> dict[str, Any]:
+def shares(outcomes: list[bool]) -> dict[str, Any]:
     """Builds, and the share that is right."""
-    return {"builds": len(right), "right": round(sum(right) / len(right), 4)}
+    return {"builds": len(outcomes), "right": round(sum(outcomes) / len(outcomes), 4)}
 
 
 def function_shares(answers: dict[str, Counter[str]]) -> dict[str, Any]:
     """Functions, and the share that is right, of all and by level."""
-    right = {level: counter[CLASSES[level]] for level, counter in sorted(answers.items())}
+    right_counts = {level: counter[CLASSES[level]] for level, counter in sorted(answers.items())}
     counts = {level: counter.total() for level, counter in sorted(answers.items())}
-    by_level = {level: round(right[level] / count, 4) for level, count in counts.items()}
+    share_of_level = {level: round(right_counts[level] / count, 4) for level, count in counts.items()}
     return {
         "functions": sum(counts.values()),
-        "right": round(sum(right.values()) / sum(counts.values()), 4),
-        "levels": by_level,
+        "right": round(sum(right_counts.values()) / sum(counts.values()), 4),
+        "levels": share_of_level,
     }
 
 
@@ -133,7 +133,7 @@ def main(words: Sequence[str] | None = None) -> None:
     out = arguments.out.with_suffix(".json")
     record = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
     for name, folder in (word.split("=", 1) for word in arguments.pairs):
-        record[name] = measured(Path(folder), arguments.cap)
+        record[name] = level_figures(Path(folder), arguments.cap)
     out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

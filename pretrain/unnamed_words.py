@@ -69,13 +69,13 @@ def main() -> None:
     weights = files.weights | {"lexical_idf": -np.log(np.maximum(share, np.exp(-idf.max()))).astype(np.float16)}
     config = files.config
     if arguments.right is not None:
-        written = json.loads(arguments.right.read_text(encoding="utf-8"))["names"]["written"]
-        rates = written["O0-O2"]["by_cosine"][files.name]
-        bins = [one for one in rates if one[1] >= FEWEST]
+        settings = json.loads(arguments.right.read_text(encoding="utf-8"))["names"]["written"]
+        rates = settings["O0-O2"]["by_cosine"][files.name]
+        bins = [entry for entry in rates if entry[1] >= FEWEST]
         first = round(10 * bins[0][0])  # below, too little was seen: as right as the lowest that was
-        right = (bins[0][2],) * first + tuple(share for _, _, share in bins)
+        shares = (bins[0][2],) * first + tuple(share for _, _, share in bins)
         assert config.paired is not None
-        config = config.model_copy(update={"paired": config.paired.model_copy(update={"right": right})})
+        config = config.model_copy(update={"paired": config.paired.model_copy(update={"right": shares})})
     save_files(
         arguments.output, name=files.name, config=config, tokenizer=files.tokenizer, weights=weights, provenance=record
     )

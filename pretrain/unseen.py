@@ -44,8 +44,8 @@ def known_texts(corpus: Corpus, shards: Corpus) -> NDArray[np.bool_]:
     """(U,) which texts stand in the shards, too; both have one tokenizer."""
     if corpus.tokenizer.to_json() != shards.tokenizer.to_json():
         raise SystemExit("the two corpora have two tokenizers. Build the first with --tokenizer mirenc-base")
-    known = set(texts_of(shards))
-    return np.array([text in known for text in texts_of(corpus)])
+    texts = set(texts_of(shards))
+    return np.array([text in texts for text in texts_of(corpus)])
 
 
 def check_unseen(corpus: Corpus, shards: Corpus) -> None:
@@ -54,28 +54,28 @@ def check_unseen(corpus: Corpus, shards: Corpus) -> None:
         record = read_provenance(find_model(name))
         if record is None:
             raise SystemExit(f"{name}: has no provenance.json, so nothing says what it was trained on")
-        if seen := sorted(seen_by(record).keys() & set(corpus.projects)):
+        if projects := sorted(seen_by(record).keys() & set(corpus.projects)):
             raise SystemExit(
-                f"{name} or a model before it was trained on {', '.join(seen)}. Leave it out of the recipe"
+                f"{name} or a model before it was trained on {', '.join(projects)}. Leave it out of the recipe"
             )
-    known = {info.content_hash for info in shards.infos}
-    if copies := [info.name for info in corpus.infos if info.content_hash in known]:
+    hashes = {info.content_hash for info in shards.infos}
+    if copies := [info.name for info in corpus.infos if info.content_hash in hashes]:
         raise SystemExit(f"the shards have {', '.join(copies)}, too. Exclude it in the recipe")
 
 
-def measure(name: str, corpus: Corpus, ir: Path, known: NDArray[np.bool_]) -> dict[str, Any]:
+def measure(name: str, corpus: Corpus, ir: Path, is_known: NDArray[np.bool_]) -> dict[str, Any]:
     """All figures of a model."""
     files = load_files(name)
     baselines = Baselines.load(files.folder, files.tokenizer.vocab_size)
     assert baselines is not None
     with tempfile.TemporaryDirectory() as cache:
-        pairs = find_level_pairs(ir, [ir / each for each in corpus.names])
+        pairs = find_level_pairs(ir, [ir / module for module in corpus.names])
         figures = evaluate_model(
             TorchRuntime(files.config, files.weights).model,
             corpus,
             np.arange(len(corpus)),
             baselines=baselines,
-            known_texts=known,
+            known_texts=is_known,
             retrieval=lambda: evaluate_retrieval(load(name, cache=cache), pairs),
         )
     return {"digest": files.digest, **figures}
@@ -90,12 +90,12 @@ def main() -> None:
     arguments = parser.parse_args()
     corpus, shards = Corpus.load(arguments.corpus), Corpus.load(arguments.shards)
     check_unseen(corpus, shards)
-    known = known_texts(corpus, shards)
+    is_known = known_texts(corpus, shards)
     record = {
         "versions": dict(sorted({info.project: info.version for info in corpus.infos}.items())),
         "modules": len(corpus),
-        "unseen_statements": int((~known & (corpus.text_counts(range(len(corpus))) > 0)).sum()),
-        "models": {name: measure(name, corpus, arguments.corpus / "ir", known) for name in MODELS},
+        "unseen_statements": int((~is_known & (corpus.text_counts(range(len(corpus))) > 0)).sum()),
+        "models": {name: measure(name, corpus, arguments.corpus / "ir", is_known) for name in MODELS},
     }
     arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

@@ -48,9 +48,9 @@ def function_vectors(model: str, root: Path, limit: int) -> tuple[dict[str, dict
         if name.startswith("whiten_"):
             weights[name] = np.eye(len(value), dtype=np.float32) if value.ndim == 2 else np.zeros_like(value)
     with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder, "model")
-        save_files(plain, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=weights)
-        pairs = collect_pairs(load(plain, cache=folder), find_level_pairs(root, find_inputs(root)), limit=limit)
+        model_folder = Path(folder, "model")
+        save_files(model_folder, name=files.name, config=files.config, tokenizer=files.tokenizer, weights=weights)
+        pairs = collect_pairs(load(model_folder, cache=folder), find_level_pairs(root, find_inputs(root)), limit=limit)
     out = {
         side: {part: np.array([getattr(getattr(pair, side), part) for pair in pairs]) for part in ("text", "graph")}
         for side in ("query", "candidate")
@@ -83,42 +83,42 @@ def study(root: Path, corpus: Corpus, model_name: str, limit: int) -> dict[str, 
     model = MIREncoder(files.config)
     model.load_state_dict({name: torch.from_numpy(np.float32(value)) for name, value in files.weights.items()})
     model.eval()
-    used = sorted(path.name for path in root.iterdir() if path.is_dir())
+    pool_projects = sorted(path.name for path in root.iterdir() if path.is_dir())
     train, _ = corpus.split(HELD_OUT, SEED)
     projects = np.array(corpus.projects)
-    train = train[~np.isin(projects[train], used)]
+    train = train[~np.isin(projects[train], pool_projects)]
     # The same plan for both parts, each among the modules it can take.
     parts = {"text": train, "graph": train[corpus.node_count[train] > 0]}
     maps: dict[str, dict[str, Any]] = {}
     for part, modules in parts.items():
         planned = list(plans(corpus, modules))
-        every = np.unique(np.concatenate([chosen for _, chosen, _, _ in planned]))
+        all_modules = np.unique(np.concatenate([chosen for _, chosen, _, _ in planned]))
         weighting = files.config.pooling.weighting
         if part == "text":
-            vectors = encoding.text_vectors(model, corpus, every, weighting=weighting).numpy()
+            vectors = encoding.text_vectors(model, corpus, all_modules, weighting=weighting).numpy()
         else:
-            vectors = encoding.graph_vectors(model, corpus, every, weighting=weighting).numpy()
+            vectors = encoding.graph_vectors(model, corpus, all_modules, weighting=weighting).numpy()
         for name, chosen, pairs, shrinkage in planned:
-            rows = vectors[np.searchsorted(every, chosen)]
+            rows = vectors[np.searchsorted(all_modules, chosen)]
             maps.setdefault(name, {})[part] = fit_whitening(rows, pairs, shrinkage=shrinkage)
     rows = []
-    for name, by_part in {"no map": {}, **maps}.items():
-        mapped: dict[str, dict[str, Any]] = {}
-        for side, vectors_of in functions.items():
-            mapped[side] = {
-                part: (vectors - by_part[part][0]) @ by_part[part][1] if by_part else vectors
-                for part, vectors in vectors_of.items()
+    for name, map_of_part in {"no map": {}, **maps}.items():
+        mapped_vectors: dict[str, dict[str, Any]] = {}
+        for side, vectors_of_part in functions.items():
+            mapped_vectors[side] = {
+                part: (vectors - map_of_part[part][0]) @ map_of_part[part][1] if map_of_part else vectors
+                for part, vectors in vectors_of_part.items()
             }
-            mapped[side]["both"] = np.hstack(list(mapped[side].values()))
+            mapped_vectors[side]["both"] = np.hstack(list(mapped_vectors[side].values()))
         figures = {
-            part: rank_figures(ranks(mapped["query"][part], mapped["candidate"][part]))
+            part: rank_figures(ranks(mapped_vectors["query"][part], mapped_vectors["candidate"][part]))
             for part in ("text", "graph", "both")
         }
         rows.append({"map": name, **figures})
     return {
         "model": files.name,
         "digest": files.digest,
-        "projects": used,
+        "projects": pool_projects,
         "functions": len(functions["query"]["text"]),
         "rows": rows,
         "baselines": {name: baselines[name] for name in ("bag_of_statements", "opcode_histogram")},

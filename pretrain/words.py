@@ -56,7 +56,7 @@ class Words(BaseModel):
     files: int = 2000  # at most, drawn by a fixed seed
 
 
-def drawn(domain: Words) -> list[Path]:
+def sample_files(domain: Words) -> list[Path]:
     """The files of a folder that are read."""
     files = find_inputs(domain.folder)
     return sorted(random.Random(0).sample(files, min(domain.files, len(files))))
@@ -64,7 +64,7 @@ def drawn(domain: Words) -> list[Path]:
 
 def documents(encoder: Encoder, domain: Words) -> Iterator[Prepared]:
     """What of a folder can be read."""
-    files = drawn(domain)
+    files = sample_files(domain)
     with progress(domain.folder, len(files)) as advance:
         for file in files:
             try:
@@ -74,7 +74,7 @@ def documents(encoder: Encoder, domain: Words) -> Iterator[Prepared]:
             advance(1)
 
 
-def counted(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.ndarray, int]:
+def count_words(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.ndarray, int]:
     """Documents that have a word of each bucket, and how many documents there are."""
     lexicon = Lexicon(config, np.zeros(config.buckets, np.float32))
     total, number = np.zeros(config.buckets, np.int64), 0
@@ -88,10 +88,10 @@ def counted(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.
 
 def document_frequency(lexicon: Lexicon, texts: list[str], pools: Pools) -> np.ndarray:
     """How many of the groups have a term of each bucket of the table: (buckets,) int64."""
-    each, row, group, _ = lexicon.memberships(texts, pools)
+    terms, row, group, _ = lexicon.memberships(texts, pools)
     buckets = lexicon.config.buckets
-    of_row = [np.unique(hashes) % buckets for hashes in each]
-    present = [of_row[at] + buckets * owner for at, owner in zip(row, group, strict=True)]
+    hashes_of_row = [np.unique(hashes) % buckets for hashes in terms]
+    present = [hashes_of_row[index] + buckets * owner for index, owner in zip(row, group, strict=True)]
     return np.bincount(np.unique(np.concatenate([np.zeros(0, np.int64), *present])) % buckets, minlength=buckets)
 
 
@@ -104,8 +104,8 @@ def idf_of(domains: list[tuple[np.ndarray, int]]) -> np.ndarray:
     Each domain is what `document_frequency` counted (buckets,), and the number of groups. -> (buckets,) float32
     """
     share = np.mean([frequency / documents for frequency, documents in domains], axis=0)
-    least = 1 / (2 * len(domains) * max(documents for _, documents in domains))
-    return -np.log(np.maximum(share, least)).astype(np.float32)
+    floor = 1 / (2 * len(domains) * max(documents for _, documents in domains))
+    return -np.log(np.maximum(share, floor)).astype(np.float32)
 
 
 def fit_map(encoder: Encoder, domains: list[Words], lexicon: Lexicon, floor: float) -> dict[str, np.ndarray]:
@@ -125,8 +125,8 @@ def with_retrieval(card: str, folder: Path, projects: list[Path]) -> str:
     files = [path for project in projects for path in project.rglob("*") if path.is_file()]
     retrieval = evaluate_retrieval(load(folder, cache=False), find_level_pairs(projects[0].parent, files))
     joint = retrieval["both"]
-    shown = f"{100 * joint['recall_at_1']:.1f} %, {100 * joint['recall_at_10']:.1f} %, {joint['mrr']:.3f}"
-    return RETRIEVAL.sub(rf"\1 ({retrieval['functions']:,} functions) | {shown} |  |", card)
+    cells = f"{100 * joint['recall_at_1']:.1f} %, {100 * joint['recall_at_10']:.1f} %, {joint['mrr']:.3f}"
+    return RETRIEVAL.sub(rf"\1 ({retrieval['functions']:,} functions) | {cells} |  |", card)
 
 
 def main() -> None:
@@ -145,7 +145,7 @@ def main() -> None:
     domains = [Words(**values) for values in recipe["domains"]]
     if files.config.lexical is None:
         raise SystemExit(f"{files.name} has no lexical view")
-    projects = {project for domain in domains for project in ir_projects(drawn(domain), domain.folder)}
+    projects = {project for domain in domains for project in ir_projects(sample_files(domain), domain.folder)}
     sources = (*ancestry(files.name, files.folder), Source(files.name, "words", tuple(sorted(projects))))
     if seen := {project.name for project in arguments.held_out} & seen_by(sources).keys():
         raise SystemExit(f"--held-out: {files.name} learned from {', '.join(sorted(seen))}. Give projects it never saw")
@@ -154,7 +154,7 @@ def main() -> None:
     values["lexical"] |= changes | {"whiten": "map_floor" in recipe}
     config = ModelConfig.from_dict(values, where=str(arguments.recipe))
     assert config.lexical is not None
-    tables = [counted(encoder, domain, config.lexical) for domain in domains]
+    tables = [count_words(encoder, domain, config.lexical) for domain in domains]
     weights = {name: value for name, value in files.weights.items() if "lexical" not in name}
     weights["lexical_idf"] = idf_of(tables).astype(np.float16).astype(np.float32)  # as it is stored
     if config.lexical.whiten:

@@ -34,30 +34,30 @@ def main() -> None:
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     for step in filter(None, re.sub(r"\\\n\s*", "", "\n".join(lines)).splitlines()):
         print(f"-- {step}", flush=True)
-        word, _, rest = step.partition(" ")
+        word, _, arguments = step.partition(" ")
         if word == "FROM":
-            name = rest.removeprefix("debian:").removesuffix("-slim")
+            name = arguments.removeprefix("debian:").removesuffix("-slim")
             if f"VERSION_CODENAME={name}" not in release:
-                sys.exit(f"error: the root is not {rest}. Type: bash scripts/debian_root.sh {name} ...")
+                sys.exit(f"error: the root is not {arguments}. Type: bash scripts/debian_root.sh {name} ...")
         elif word == "RUN":
-            subprocess.run(["sh", "-c", rest], env=environment, cwd="/", check=True)
+            subprocess.run(["sh", "-c", arguments], env=environment, cwd="/", check=True)
         elif word == "COPY":
-            *patterns, target = rest.split()
+            *patterns, target = arguments.split()
             Path(target).mkdir(parents=True, exist_ok=True)
             for source in [path for pattern in patterns for path in CHECKOUT.glob(pattern)]:
                 shutil.copy(source, target)
         elif word == "ENV":
-            environment |= dict(pair.split("=", 1) for pair in rest.split())
+            environment |= dict(pair.split("=", 1) for pair in arguments.split())
         elif word == "WORKDIR":
-            work = shutil.copytree(CHECKOUT / "examples", Path(rest, "examples"), dirs_exist_ok=True).parent
+            work_folder = shutil.copytree(CHECKOUT / "examples", Path(arguments, "examples"), dirs_exist_ok=True).parent
         elif word == "ENTRYPOINT":
-            entry = json.loads(rest)
+            entry = json.loads(arguments)
         else:
             sys.exit(f"error: this script does not know {word}. Add it here, or leave it out there")
     environment["HOME"] = "/nonexistent"
     user = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     command = [*entry, *sys.argv[1:]]
-    sys.exit(subprocess.run(command, env=environment, cwd=work, check=False, **user).returncode)
+    sys.exit(subprocess.run(command, env=environment, cwd=work_folder, check=False, **user).returncode)
 
 
 if __name__ == "__main__":

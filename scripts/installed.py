@@ -68,29 +68,29 @@ def main() -> None:
         tracked = git_files()
         wheel, model = build_wheels(tracked, folder)
         check_contents(wheel, [name for name in tracked if name.startswith("mirenc/")], CHECKOUT)
-        inside = [name.removeprefix(f"{APART}/") for name in tracked if name.startswith(f"{APART}/mirenc_base/")]
-        check_contents(model, inside, CHECKOUT / APART)
+        model_files = [name.removeprefix(f"{APART}/") for name in tracked if name.startswith(f"{APART}/mirenc_base/")]
+        check_contents(model, model_files, CHECKOUT / APART)
         if wheel.stat().st_size > LARGEST:
             sys.exit(f"error: {wheel.name} has more than {LARGEST / 1e6:.0f} MB")
         binaries = install(wheel, folder / "environment")
-        work = folder / "work"
+        work_folder = folder / "work"
         for data in ("examples", "downstream/own_labels"):
-            shutil.copytree(CHECKOUT / data, work / data)
+            shutil.copytree(CHECKOUT / data, work_folder / data)
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MIRENC", "PYTHON"))}
         environment |= {"PATH": f"{binaries}:{os.environ['PATH']}", "MIRENC_CACHE": str(folder / "cache")}
-        check_location(binaries, work, environment)
+        check_location(binaries, work_folder, environment)
         for command in [*readme_commands(), *MORE]:
-            check_command(command, work, environment)
-        check_missing(binaries, work, environment)
+            check_command(command, work_folder, environment)
+        check_missing(binaries, work_folder, environment)
         subprocess.run([str(binaries / "python"), "-m", "pip", "install", "--quiet", str(model)], check=True)
         for command in THEN:
-            check_command(command, work, environment)
+            check_command(command, work_folder, environment)
 
 
 def git_files() -> list[str]:
     """Files of the repository."""
-    done = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
-    return [name for name in done.stdout.split("\0") if name]
+    process = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    return [name for name in process.stdout.split("\0") if name]
 
 
 def build_wheels(tracked: list[str], folder: Path) -> tuple[Path, Path]:
@@ -113,13 +113,13 @@ def build_wheels(tracked: list[str], folder: Path) -> tuple[Path, Path]:
 def check_contents(wheel: Path, files: list[str], root: Path) -> None:
     """Demand every one of the files below the root in the wheel, as it is there, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
-        inside = [each for each in archive.infolist() if ".dist-info/" not in each.filename]
-        packed, expected = {each.filename for each in inside}, set(files)
+        members = [member for member in archive.infolist() if ".dist-info/" not in member.filename]
+        packed, expected = {member.filename for member in members}, set(files)
         changed = [name for name in packed & expected if archive.read(name) != (root / name).read_bytes()]
     if packed != expected or changed:
         only = f"not in the wheel: {sorted(expected - packed)}; only in the wheel: {sorted(packed - expected)}"
         sys.exit(f"error: {only}; not as in the checkout: {sorted(changed)}")
-    unpacked = sum(each.file_size for each in inside) / 1e6
+    unpacked = sum(member.file_size for member in members) / 1e6
     print(f"{wheel.name}: all {len(packed)} files, {wheel.stat().st_size / 1e6:.1f} MB, {unpacked:.1f} unpacked")
 
 
@@ -135,17 +135,17 @@ def install(wheel: Path, environment: Path) -> Path:
 def check_location(binaries: Path, work: Path, environment: dict[str, str]) -> None:
     """Demand that it is the installed package which is imported."""
     command = [str(binaries / "python"), "-c", "import mirenc; print(mirenc.__file__)"]
-    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=True)
-    if not Path(done.stdout.strip()).is_relative_to(binaries.parent):
-        sys.exit(f"error: mirenc comes from {done.stdout.strip()}")
+    process = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=True)
+    if not Path(process.stdout.strip()).is_relative_to(binaries.parent):
+        sys.exit(f"error: mirenc comes from {process.stdout.strip()}")
 
 
 def check_missing(binaries: Path, work: Path, environment: dict[str, str]) -> None:
     """Demand that who asks for a model that is not installed is told what to type."""
     command = [str(binaries / "mirenc"), "models", "show", "mirenc-base"]
-    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode != 1 or f"pip install ./{APART}" not in done.stderr:
-        sys.exit(f"error: exit status {done.returncode} without mirenc-base\n{done.stderr}")
+    process = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, check=False)
+    if process.returncode != 1 or f"pip install ./{APART}" not in process.stderr:
+        sys.exit(f"error: exit status {process.returncode} without mirenc-base\n{process.stderr}")
 
 
 def readme_commands() -> list[str]:
@@ -164,13 +164,13 @@ def check_command(command: str, work: Path, environment: dict[str, str]) -> None
     """Run one command and judge what it gives."""
     print(f"$ {command}", flush=True)
     words = [match for word in shlex.split(command) for match in expand(word, work)]
-    done = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode or "Traceback" in done.stderr or "mirenc: error" in done.stderr:
-        sys.exit(f"error: exit status {done.returncode}\n{done.stderr}")
+    process = subprocess.run(words, cwd=work, env=environment, capture_output=True, text=True, check=False)
+    if process.returncode or "Traceback" in process.stderr or "mirenc: error" in process.stderr:
+        sys.exit(f"error: exit status {process.returncode}\n{process.stderr}")
     output = work / words[words.index("-o") + 1] if "-o" in words else None
     if "--c" in words:  # a folder
         output = work / words[words.index("--c") + 1] / f"{words[2].replace('.', '_')}.c"
-    text = done.stdout if output is None or output.is_dir() else output.read_bytes().decode("utf-8", "replace")
+    text = process.stdout if output is None or output.is_dir() else output.read_bytes().decode("utf-8", "replace")
     if not text.strip():
         sys.exit("error: no output")
     for beginning, pattern in FINDINGS.items():

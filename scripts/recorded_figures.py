@@ -34,10 +34,10 @@ def factor(middle: float, interval: list[float]) -> str:
     return f"x {middle:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
+def table(header: list[str], rows: list[list[str]]) -> str:
     """In Markdown, the first column on the left."""
-    top, *lines = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
-    return "\n".join([top, f"|---{'|---:' * (len(head) - 1)}|", *lines])
+    top, *lines = (f"| {' | '.join(cells)} |" for cells in (header, *rows))
+    return "\n".join([top, f"|---{'|---:' * (len(header) - 1)}|", *lines])
 
 
 # -- search ----------------------------------------------------------------------------------------------------------
@@ -64,10 +64,10 @@ POOL_ROWS = {
 }
 
 
-def recall(row: tuple[str, str], one: dict[str, Any], group: str = "") -> float:
+def recall(row: tuple[str, str], record: dict[str, Any], group: str = "") -> float:
     """Among all functions; of a language or size alone with ``group``."""
     method, rule = row
-    large = one["rows"][rule][method]["large"]
+    large = record["rows"][rule][method]["large"]
     value: float = (large["by"][group] if group else large["recall_at_1"])[0]
     return value
 
@@ -76,19 +76,19 @@ def function_table() -> str:
     """One row for each method, recall at 1 among all with names as written and hidden; by language, of the first."""
     settings = [(pool("written", setting), pool("hidden", setting)) for setting in SETTINGS]
     rows = [
-        [title, *(" / ".join(f"{100 * recall(row, one):.1f}" for one in pair) for pair in settings)]
+        [title, *(" / ".join(f"{100 * recall(row, way):.1f}" for way in pair) for pair in settings)]
         for title, row in POOL_ROWS.items()
     ]
     for language in sorted(settings[0][0]["projects"]):
         cells = [
-            " / ".join(f"{100 * recall(SEARCH, one, language):.1f}" for one in pair) + f" ({pair[0]['by'][language]:,})"
+            " / ".join(f"{100 * recall(SEARCH, way, language):.1f}" for way in pair) + f" ({pair[0]['by'][language]:,})"
             if pair[0]["by"].get(language)
             else ""
             for pair in settings
         ]
         rows.append([f"mirenc-search, {language} alone", *cells])
     return table(
-        ["", *(f"{setting} ({one['functions']:,})" for setting, (one, _) in zip(SETTINGS, settings, strict=True))], rows
+        ["", *(f"{setting} ({way['functions']:,})" for setting, (way, _) in zip(SETTINGS, settings, strict=True))], rows
     )
 
 
@@ -105,8 +105,8 @@ BARS = {
 
 def recall_picture() -> str:
     """Bars of recall at 1, by language of the program, names hidden: an SVG of 800 x 292."""
-    one = pool("hidden")
-    counts = one["by"]
+    record = pool("hidden")
+    counts = record["by"]
     languages = [name for name in ("C", "C++", "Fortran", "Rust") if counts.get(name)]
     title = "Functions built at -O0, found first among those built at -O2 (names hidden)"
     lines = [
@@ -120,7 +120,7 @@ def recall_picture() -> str:
     for place, language in enumerate(languages):
         left = 40 + 190 * place
         for column, (row, colour) in enumerate(BARS.values()):
-            share = recall(row, one, language)
+            share = recall(row, record, language)
             x, height = left + 38 * column, 160 * share
             lines += [f'<rect x="{x}" y="{240 - height:.1f}" width="34" height="{height:.1f}" fill="{colour}"/>']
             place_of_number = f'x="{x + 17}" y="{234 - height:.1f}" text-anchor="middle" font-size="12"'
@@ -165,10 +165,10 @@ def program_scores(names: str, method: str, form: str) -> list[dict[str, Any]]:
         for row in load("pretrain/programs.json")["names"][names]["pooled"]
         if row["form"] == form and row["method"].startswith(method)
     ]
-    by_setting = [
+    scores_of_settings = [
         [row[setting].get("map_at_r", row[setting]["recall_at_1"]) for row in rows] for setting in PROGRAM_SETTINGS
     ]
-    return [max(scores, key=lambda score: score["mean"]) for scores in by_setting]
+    return [max(scores, key=lambda score: score["mean"]) for scores in scores_of_settings]
 
 
 def program_table() -> str:
@@ -188,7 +188,7 @@ def program_cell(score: dict[str, Any]) -> str:
 
 def program_gains(names: str, peer: str) -> str:
     """Of mirenc-fast in the form O2 over its words, or over its form plain, in each setting."""
-    return ", ".join(points(*each["over"][peer]) for each in program_scores(names, *PROGRAM_ROWS["mirenc-fast"]))
+    return ", ".join(points(*score["over"][peer]) for score in program_scores(names, *PROGRAM_ROWS["mirenc-fast"]))
 
 
 def learned_programs() -> Iterator[str]:
@@ -207,7 +207,7 @@ def search_phrases() -> Iterator[str]:
 
 
 # -- pre-training ----------------------------------------------------------------------------------------------------
-def three(figures: dict[str, Any], key: str) -> str:
+def flows(figures: dict[str, Any], key: str) -> str:
     return " / ".join(f"{figures[flow][key]:.3f}" for flow in ("control", "data", "call"))
 
 
@@ -216,18 +216,18 @@ def unseen_table() -> str:
     models = [load("pretrain/unseen.json")["models"][model] for model in MODELS]
     rows = []
     for title, kind in (("that stand in no training shard", "unseen"), ("as they occur", "occurring")):
-        each = [model["mlm"][kind] for model in models]
-        cells = [f"{percent(one['accuracy'])} (bigram {percent(one['accuracy_neighbours'])})" for one in each]
+        scores = [model["mlm"][kind] for model in models]
+        cells = [f"{percent(score['accuracy'])} (bigram {percent(score['accuracy_neighbours'])})" for score in scores]
         rows.append([f"Masked tokens of statements {title}, accuracy", *cells])
-    cells = [f"{three(model['gae'], 'auc')} ({three(model['gae'], 'auc_degree_product')})" for model in models]
+    cells = [f"{flows(model['gae'], 'auc')} ({flows(model['gae'], 'auc_degree_product')})" for model in models]
     rows.append(["Hidden edges, ROC AUC, control / data / call (degree product)", *cells])
     for title, key in (("", "accuracy_random"), (", pairs of near size", "accuracy_near_size")):
-        each = [model["matching"] for model in models]
-        cells = [f"{percent(one[key])} ({percent(one[f'{key}_size'])})" for one in each]
+        scores = [model["matching"] for model in models]
+        cells = [f"{percent(score[key])} ({percent(score[f'{key}_size'])})" for score in scores]
         rows.append([f"Text and graph of one IR?, accuracy{title} (size alone)", *cells])
-    each = [model["retrieval"] for model in models]
-    title = f"Function at -O0 to itself at -O2 among {each[0]['functions']:,}, recall@1 (bag of statements)"
-    pairs = ([percent(one[row]["recall_at_1"]) for row in ("both", "bag_of_statements")] for one in each)
+    scores = [model["retrieval"] for model in models]
+    title = f"Function at -O0 to itself at -O2 among {scores[0]['functions']:,}, recall@1 (bag of statements)"
+    pairs = ([percent(score[row]["recall_at_1"]) for row in ("both", "bag_of_statements")] for score in scores)
     cells = [f"{figure} ({bag})" for figure, bag in pairs]
     rows.append([title, *cells])
     return table(["", *MODELS], rows)
@@ -257,8 +257,8 @@ def gpu_only(row: dict[str, Any]) -> float:
     return row["speedup_over"]["GPU only"]["geometric"]
 
 
-def gain(row: dict[str, Any], of: str = "") -> str:
-    return factor(row[f"speedup_gain{of}"], row[f"speedup_gain{of}_interval"])
+def gain(row: dict[str, Any], suffix: str = "") -> str:
+    return factor(row[f"speedup_gain{suffix}"], row[f"speedup_gain{suffix}_interval"])
 
 
 def accuracy_gain(row: dict[str, Any]) -> str:
@@ -319,8 +319,8 @@ def limits() -> Iterator[str]:
     loops, machine = rows_of("vectorization/structure"), load("downstream/vectorization/table/machine.json")
     oracle = f"{loops['both']['oracle_geometric']:.2f} times as fast as LLVM's choice"
     yield f"On {machine['kernels']:,} loops of {machine['groups']} structures, the oracle is {oracle}"
-    ours, histogram = (percent(loops[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
-    yield f"reaches {ours} of this gain, and one with an opcode histogram {histogram}. Most of"
+    mirenc, histogram = (percent(loops[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
+    yield f"reaches {mirenc} of this gain, and one with an opcode histogram {histogram}. Most of"
     yield f"nothing else of the code has a speedup of {loops['compiler']['speedup_geometric']:.3f}"
     openmp = rows_of("openmp/kernel")["both"]
     share = percent(openmp["oracle_gain_share"], 0)
@@ -359,10 +359,10 @@ def jobs_table() -> str:
     rows_of_pool = (("bag of statements", "auto"), ("opcode histogram", "auto"), SEARCH, ("mirenc-search", "plain"))
     rows = []
     for language in ("C", "C++"):
-        bag, histogram, search, plain = (percent(recall(row, large, language)) for row in rows_of_pool)
+        bag, histogram, search, search_plain = (percent(recall(row, large, language)) for row in rows_of_pool)
         title = f"{language} function at -O0 found first among the functions of another clang's -O2 build"
         title += f" (counting statements: {bag})"
-        rows.append([title, "", histogram, "", f"mirenc-search {search} (without LLVM's passes first: {plain})"])
+        rows.append([title, "", histogram, "", f"mirenc-search {search} (without LLVM's passes first: {search_plain})"])
     for title, record, figure, untaught in PASS_TASKS:
         *cells, without = pass_cells(record, figure, (*PASS_ROWS, untaught))
         cells[-1] += f" (untaught {without})"
@@ -380,7 +380,7 @@ def jobs_table() -> str:
     return table(["", *(ROWS[row] for row in PASS_ROWS)], rows)
 
 
-def tens() -> dict[str, Any]:
+def ten_lists() -> dict[str, Any]:
     """Bytes saved over -Oz by ten lists, in per cent with an interval: fixed ones, and those chosen in three ways."""
     figures = load("downstream/passes/suggest.json")["figures"]["all"]
     return {row: figures[row]["saved"]["10"] for row in ("cover", "both", "no_code", "random")}
@@ -388,7 +388,7 @@ def tens() -> dict[str, Any]:
 
 def fixed_lists() -> Iterator[str]:
     """In the README."""
-    cover, code = (f"{tens()[row][0]:.2f} %" for row in ("cover", "both"))
+    cover, code = (f"{ten_lists()[row][0]:.2f} %" for row in ("cover", "both"))
     yield f"ten lists chosen for each program saves {code} over -Oz"
     yield f"the same ten for every program saves {cover}"
 
@@ -396,22 +396,22 @@ def fixed_lists() -> Iterator[str]:
 def pass_phrases() -> Iterator[str]:
     record = load("downstream/passes/size_after.Oz.held_out.json")
     yield f"{record['tested']:,} functions and modules of {record['tested_groups']} unseen projects, with one seed"
-    cover, code, size, random = (f"{ten[0]:.2f}" for ten in tens().values())
-    low, high = tens()["cover"][1:]
+    cover, code, size, random = (f"{ten[0]:.2f}" for ten in ten_lists().values())
+    low, high = ten_lists()["cover"][1:]
     yield (
         f"save {cover} % [{low:.2f}, {high:.2f}] over -Oz. Ten lists that a head chose by the code save {code} %, "
         f"ten that it chose by the size {size} %, and ten random lists {random} %"
     )
     projects = load("downstream/passes/projects.json")["projects"]
-    saved = ", ".join(f"{name} {one['saved']:.1f} %" for name, one in projects.items())
+    saved = ", ".join(f"{name} {project['saved']:.1f} %" for name, project in projects.items())
     yield f"smaller than those of -Oz by: {saved}"
     record = load("downstream/inlining/saved_20.json")
     rows = {line[0].removesuffix(", 20 compilations"): line[1] for line in record["lines"][1:]}
-    lists, alone = (rows[row].split()[0] for row in ("pass lists", "inlining, what promises most first"))
+    lists, inlining = (rows[row].split()[0] for row in ("pass lists", "inlining, what promises most first"))
     share = rows["pass lists, then inlining"].replace(" [", " % [")
     yield (
         f"20 compilations of each file in all, lists and then inlining save {share} on {record['files']} files of "
-        f"these projects. Lists without inlining save {lists} %, and inlining without lists {alone} %"
+        f"these projects. Lists without inlining save {lists} %, and inlining without lists {inlining} %"
     )
 
 
@@ -419,16 +419,16 @@ def pass_phrases() -> Iterator[str]:
 def other_pool() -> Iterator[str]:
     record = load("pretrain/retrieval.json")
     recalls = {(row["method"], row["vectors"]): percent(row["recall_at_1"]) for row in record["rows"]}
-    ir2vec, mapped = recalls["IR2Vec symbolic", "as it is"], recalls["IR2Vec symbolic", "level map"]
-    ours, bag = recalls["mirenc-base both", "as it is"], recalls["bag of statements", "as it is"]
+    ir2vec, ir2vec_mapped = recalls["IR2Vec symbolic", "as it is"], recalls["IR2Vec symbolic", "level map"]
+    mirenc, bag = recalls["mirenc-base both", "as it is"], recalls["bag of statements", "as it is"]
     yield f"{record['functions']:,} functions that IR2Vec reads"
-    yield f"IR2Vec finds {ir2vec} without a whitening map, and {mapped} with one"
-    yield f"`mirenc-base` finds {ours}, and the bag of statements {bag}"
+    yield f"IR2Vec finds {ir2vec} without a whitening map, and {ir2vec_mapped} with one"
+    yield f"`mirenc-base` finds {mirenc}, and the bag of statements {bag}"
 
 
 def drift_table() -> str:
     """Vectors and answers of one source, compiled otherwise."""
-    head = ["", "modules", "functions", "loops", "sizes"]
+    header = ["", "modules", "functions", "loops", "sizes"]
     rows = [
         [
             change,
@@ -438,7 +438,7 @@ def drift_table() -> str:
         ]
         for change, row in load("downstream/drift.json")["rows"].items()
     ]
-    return table(head, rows)
+    return table(header, rows)
 
 
 def drift_picture() -> str:
@@ -483,7 +483,7 @@ def profile_table() -> str:
     record = load("downstream/profile/branches.json")
 
     def cell(interval: list[float]) -> str:
-        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in interval))
+        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * bound for bound in interval))
 
     kinds = ("missed", "fewer", "unseen", "error", "unweighed", "trips", "hottest")
     rows = [[title, *(cell(record["rows"][row][kind]) for kind in kinds)] for title, row in PROFILE_ROWS.items()]
@@ -496,8 +496,8 @@ def profile_table() -> str:
 def profile_phrases() -> Iterator[str]:
     """What says how much of a trip count the code tells."""
     record = load("downstream/profile/branches.json")
-    always, seen = (percent(record[name][0]) for name in ("commonest", "seen"))
-    yield f"always 2 to 7 is right for {always} of loops, and trees that saw other files of the project for {seen}"
+    always, trees = (percent(record[name][0]) for name in ("commonest", "seen"))
+    yield f"always 2 to 7 is right for {always} of loops, and trees that saw other files of the project for {trees}"
 
 
 REPAIR_ROWS = {
@@ -522,18 +522,18 @@ def repair_table(kind: str, title: str) -> str:
     record = load("downstream/profile/repair.json")
 
     def cell(row: str, spoiling: str) -> str:
-        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in record["rows"][spoiling][row][kind]))
+        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * bound for bound in record["rows"][spoiling][row][kind]))
 
     rows = [[name, *(cell(row, spoiling) for spoiling in SPOILT.values())] for name, row in REPAIR_ROWS.items()]
     return table([title.format(**record), *SPOILT], rows)
 
 
-def repaired() -> str:
+def overlap_table() -> str:
     """What profiles have in common."""
     return repair_table("functions", "{functions:,} functions of {projects} projects, in common, per cent")
 
 
-def off() -> str:
+def error_table() -> str:
     """How far counts are off."""
     return repair_table("error", "all counts off, per cent of their sum")
 
@@ -558,16 +558,16 @@ def trips_table() -> str:
     def cells(row: str) -> Iterator[str]:
         yield percent(record["right"][row][0], 0) if row in record["right"] else ""
         for caution in ("told", "asked"):
-            one = record["rows"][f"{row}: {caution}"]
-            low, high = one["interval"]
-            yield f"{one['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}]"
-            yield from (percent(one[name], digits) for name, digits in (("oracle_gain_share", 0), ("slowdowns_2", 1)))
-        yield factor(one["over_nothing"][0], one["over_nothing"][1:])
+            entry = record["rows"][f"{row}: {caution}"]
+            low, high = entry["interval"]
+            yield f"{entry['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}]"
+            yield from (percent(entry[name], digits) for name, digits in (("oracle_gain_share", 0), ("slowdowns_2", 1)))
+        yield factor(entry["over_nothing"][0], entry["over_nothing"][1:])
 
     title = f"{record['samples']:,} loops, seeds: {record['seeds']}; the head is told"
     figures = ["speedup", "share of oracle's gain", "slower by 2 %"]
-    head = ["class right", *figures, *(f"{one}, cautious" for one in figures), "over nothing, cautious"]
-    return table([title, *head], [[name, *cells(row)] for name, row in TRIP_ROWS.items()])
+    header = ["class right", *figures, *(f"{figure}, cautious" for figure in figures), "over nothing, cautious"]
+    return table([title, *header], [[name, *cells(row)] for name, row in TRIP_ROWS.items()])
 
 
 WORTH_ROWS = {
@@ -584,7 +584,7 @@ def worth_table() -> str:
     record = load("downstream/profile/worth.json")
 
     def cell(interval: list[float]) -> str:
-        return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * each for each in interval))
+        return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * bound for bound in interval))
 
     kinds = ("instructions", "jumps", "mispredicted", "bytes")
     rows = [
@@ -599,7 +599,7 @@ def worth_table() -> str:
 def verified_phrase() -> Iterator[str]:
     """Of how many files LLVM's verifier took the IR with written weights."""
     record = load("downstream/profile/verified.json")
-    new, old = (f"{each['verified']:,} of {each['files']:,}" for each in record.values())
+    new, old = (f"{counts['verified']:,} of {counts['files']:,}" for counts in record.values())
     yield f"verifier takes {new} files with weights written, and {old} of clang 14"
 
 
@@ -616,33 +616,33 @@ def published() -> Iterator[str]:
     """What one setting for all has, what several tried have, and the oracle; three settings of a loop; block sizes."""
     for record, portfolio in (("numa_prefetch/conf1.program", "try_3"), ("openmp_published/program", "try_4")):
         rows = rows_of(record)
-        best, several = (f"{rows[row]['speedup_geometric']:.3f}" for row in ("best_single", portfolio))
+        best, portfolio_gain = (f"{rows[row]['speedup_geometric']:.3f}" for row in ("best_single", portfolio))
         count = {"try_3": "three", "try_4": "four"}[portfolio]
         oracle = rows["default"]["oracle_geometric"]
-        tried = f"the best of {count} settings tried {several}"
-        yield f"speedup of {best} over the default, {tried}, and the oracle {oracle:.3f}"
+        phrase = f"the best of {count} settings tried {portfolio_gain}"
+        yield f"speedup of {best} over the default, {phrase}, and the oracle {oracle:.3f}"
     loops = rows_of("vectorization/structure")
-    ours, no_code = (f"{loops[row]['best_of_three']['speedup_geometric']:.2f}" for row in ("both", "no_code"))
-    yield f"the speedup is {ours}; with the three settings of a head without code it is {no_code}"
+    head, no_code = (f"{loops[row]['best_of_three']['speedup_geometric']:.2f}" for row in ("both", "no_code"))
+    yield f"the speedup is {head}; with the three settings of a head without code it is {no_code}"
     for record in ("block_size/kernel", "block_size/h200.kernel"):
         blocks = rows_of(record)
-        ours, histogram = (percent(blocks[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
+        head, histogram = (percent(blocks[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
         oracle = blocks["both"]["oracle_geometric"]
         yield (
-            f"the speedup of the oracle is {oracle:.2f}; a head with mirenc's vectors reaches {ours} of this gain, and "
+            f"the speedup of the oracle is {oracle:.2f}; a head with mirenc's vectors reaches {head} of this gain, and "
             f"one with an opcode histogram {histogram}"
         )
     yield f"Without code it is {percent(blocks['no_code']['oracle_gain_share'], 0)}"
-    tried = percent(blocks["both"]["best_of_three"]["oracle_gain_share"], 0)
-    yield f"If three blocks are tried on the H200, it is {tried}"
-    yield f"The best block of one other GPU has {brought('all', 'as it is')} of the oracle's gain"
+    share = percent(blocks["both"]["best_of_three"]["oracle_gain_share"], 0)
+    yield f"If three blocks are tried on the H200, it is {share}"
+    yield f"The best block of one other GPU has {gain_share('all', 'as it is')} of the oracle's gain"
     best = rows_of("block_size_published/gpu")["best_single"]["error_rate"]
     yield f"the block that is best on all other GPUs takes {percent(best)} longer than the best block"
 
 
-def brought(row: str, rule: str) -> str:
+def gain_share(row: str, rule: str) -> str:
     """Share of the oracle's gain that the best block of one GPU has on another."""
-    rows = {one["title"]: one["ways"] for one in load("downstream/block_size_published/transfer.json")["rows"]}
+    rows = {entry["title"]: entry["ways"] for entry in load("downstream/block_size_published/transfer.json")["rows"]}
     return percent(rows[row][rule]["oracle_gain_share"], 0)
 
 
@@ -665,27 +665,27 @@ def block_phrases() -> Iterator[str]:
     family = rows_of("block_size/h200.family")["both"]
     low, high = family["speedup_interval"]
     yield f"families never seen: x {family['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}]"
-    tried = {row: record[row]["best_of_three"] for row in ("no_code", "both")}
-    share = percent(tried["both"]["oracle_gain_share"], 0)
-    yield f"have x {tried['both']['speedup_geometric']:.3f}, {share} of the oracle's"
-    yield f"that a head without code prefers {tried['no_code']['speedup_geometric']:.3f}"
-    fixed = next(row for row in ceilings["rows"] if row["title"] == "the default and 2 fixed, the best kept")
-    yield f"two fixed ones beside the default {fixed['speedup_geometric']:.3f}"
-    worth = load("mirenc/decide/ready/block_size.h200/head.json")["extra"]["evidence"]["worth"]
-    yield f"worth {factor(worth[0], worth[1:])} of the default"
+    best_of_three = {row: record[row]["best_of_three"] for row in ("no_code", "both")}
+    share = percent(best_of_three["both"]["oracle_gain_share"], 0)
+    yield f"have x {best_of_three['both']['speedup_geometric']:.3f}, {share} of the oracle's"
+    yield f"that a head without code prefers {best_of_three['no_code']['speedup_geometric']:.3f}"
+    fixed_blocks = next(row for row in ceilings["rows"] if row["title"] == "the default and 2 fixed, the best kept")
+    yield f"two fixed ones beside the default {fixed_blocks['speedup_geometric']:.3f}"
+    ratio = load("mirenc/decide/ready/block_size.h200/head.json")["extra"]["evidence"]["worth"]
+    yield f"worth {factor(ratio[0], ratio[1:])} of the default"
 
 
 def transfer_phrases() -> Iterator[str]:
     """In the README of the published blocks."""
-    one, two, three = ("as it is", "tried beside the default", "the best two tried")
-    rows = {row["title"]: row["ways"][one] for row in load("downstream/block_size_published/transfer.json")["rows"]}
+    as_is, one_try, two_tries = ("as it is", "tried beside the default", "the best two tried")
+    rows = {row["title"]: row["ways"][as_is] for row in load("downstream/block_size_published/transfer.json")["rows"]}
     slower = {title: percent(row["slowdowns_2"], 0) for title, row in rows.items()}
-    yield f"has {brought('all', one)} of the oracle's gain on another"
+    yield f"has {gain_share('all', as_is)} of the oracle's gain on another"
     yield f"slower than the default by 2 % on {slower['all']} of the pairs"
-    other = "to another maker's"
-    yield f"Between makers it is {brought(other, one)}, and {slower[other]} are slower"
-    yield f"One try beside the default has {brought('all', two)}, two tries {brought('all', three)}"
-    shares = [brought(kernel, one) for kernel in ("gemm", "convolution_kt", "dedispersion")]
+    other_maker = "to another maker's"
+    yield f"Between makers it is {gain_share(other_maker, as_is)}, and {slower[other_maker]} are slower"
+    yield f"One try beside the default has {gain_share('all', one_try)}, two tries {gain_share('all', two_tries)}"
+    shares = [gain_share(kernel, as_is) for kernel in ("gemm", "convolution_kt", "dedispersion")]
     yield f"hold everywhere ({shares[0]} and {shares[1]}), those of dedispersion nowhere ({shares[2]})"
 
 
@@ -740,8 +740,8 @@ TABLES: dict[str, dict[str, Callable[[], str]]] = {
     "downstream/profile/README.md": {
         "branches": profile_table,
         "loops": trips_table,
-        "repaired": repaired,
-        "off": off,
+        "repaired": overlap_table,
+        "off": error_table,
         "worth": worth_table,
     },
 }

@@ -38,8 +38,8 @@ def main() -> None:
     version = sys.argv[1]
     if problems := [*check_tree(CHECKOUT, version), *check_models(CHECKOUT)]:
         sys.exit("".join(f"error: {problem}\n" for problem in problems) + "Nothing was written.")
-    written = write(CHECKOUT, version, datetime.datetime.now(datetime.UTC).date())
-    print(f"wrote {', '.join(written)}. Look at `git diff`, then type:")
+    changed_files = write(CHECKOUT, version, datetime.datetime.now(datetime.UTC).date())
+    print(f"wrote {', '.join(changed_files)}. Look at `git diff`, then type:")
     print(f'    git commit --all --message "Release {version}" && git tag v{version}')
     print("    python scripts/installed.py   # builds sdist and wheels, checks them, and runs the README's commands")
     print("    python -m build && python -m twine upload dist/*")
@@ -47,8 +47,8 @@ def main() -> None:
 
 def git(root: Path, *words: str) -> str:
     """Output of a git command; "" where it fails."""
-    done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else ""
+    process = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
+    return process.stdout.strip() if process.returncode == 0 else ""
 
 
 def last_tag(root: Path) -> str:
@@ -70,7 +70,7 @@ def check_tree(root: Path, version: str) -> list[str]:
     current = {match[1] for matches in matched.values() for match in matches}
     if len(current) > 1:
         problems.append(f"versions differ: {', '.join(sorted(current))} ({', '.join(VERSIONS)}). Mend them")
-    elif any(numbers(version) <= numbers(each) for each in current) or git(root, "tag", "--list", f"v{version}"):
+    elif any(numbers(version) <= numbers(old) for old in current) or git(root, "tag", "--list", f"v{version}"):
         problems.append(f"{version} is not after {', '.join(current)}, or has a tag. Name a later version")
     _, unreleased, rest = (root / "CHANGELOG.md").read_text(encoding="utf-8").partition(UNRELEASED)
     if not unreleased or "\n- " not in rest.partition("\n## ")[0]:
@@ -93,27 +93,27 @@ def check_models(root: Path) -> list[str]:
     for sums in sorted([*root.glob(SHIPPED), *root.glob(APART)]):
         folder = sums.parent
         try:
-            listed = [*verify_files(folder), sums.name]
+            names = [*verify_files(folder), sums.name]
             check_golden(folder)
         except MirencError as error:
             problems.append(str(error))
             continue
-        if others := sorted({path.name for path in folder.iterdir() if path.is_file()} - {*listed, "__init__.py"}):
-            problems.append(f"{folder}: {sums.name} does not list {', '.join(others)}. Remove it, or seal the folder")
-        place = sums.relative_to(root).as_posix()
-        before = git(root, "show", f"{tag}:{place}") if tag else ""
-        if before and fixed(before) != fixed(sums.read_text(encoding="utf-8")):
+        if extras := sorted({path.name for path in folder.iterdir() if path.is_file()} - {*names, "__init__.py"}):
+            problems.append(f"{folder}: {sums.name} does not list {', '.join(extras)}. Remove it, or seal the folder")
+        sums_path = sums.relative_to(root).as_posix()
+        tagged_text = git(root, "show", f"{tag}:{sums_path}") if tag else ""
+        if tagged_text and fixed(tagged_text) != fixed(sums.read_text(encoding="utf-8")):
             problems.append(f"{folder}: is another model than that of {tag}. A better model gets a new name")
     for project in sorted(root.glob("models/*/pyproject.toml")) if tag else ():
         name = project.parent.relative_to(root).as_posix()
-        before = git(root, "show", f"{tag}:{name}/pyproject.toml")
-        now = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
+        tagged_text = git(root, "show", f"{tag}:{name}/pyproject.toml")
+        project_version = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
         if (
-            before
-            and tomllib.loads(before)["project"]["version"] == now
+            tagged_text
+            and tomllib.loads(tagged_text)["project"]["version"] == project_version
             and git(root, "diff", "--name-only", tag, "--", name)
         ):
-            problems.append(f"{name}: has changed since {tag} and still has version {now}. Give it another")
+            problems.append(f"{name}: has changed since {tag} and still has version {project_version}. Give it another")
     return problems
 
 
@@ -132,11 +132,11 @@ def write(root: Path, version: str, date: datetime.date) -> list[str]:
     text = re.sub(r"(?m)^(version: .*\n)", rf"\g<1>date-released: {date}\n", text)
     citation.write_text(text, encoding="utf-8")
     changes = root / "CHANGELOG.md"
-    before, _, rest = changes.read_text(encoding="utf-8").partition(UNRELEASED)
+    header, _, rest = changes.read_text(encoding="utf-8").partition(UNRELEASED)
     # What stands before the first heading is about what is not released yet.
     section, mark, older = rest.partition("\n## ")
     section = section[max(section.find("\n### "), 0) :]
-    changes.write_text(f"{before}{UNRELEASED}\n## [{version}] - {date}\n{section}{mark}{older}", encoding="utf-8")
+    changes.write_text(f"{header}{UNRELEASED}\n## [{version}] - {date}\n{section}{mark}{older}", encoding="utf-8")
     return [*VERSIONS, "CHANGELOG.md"]
 
 

@@ -37,8 +37,8 @@ def main() -> None:
         subprocess.run([*pip, "--upgrade", "pip"], env=environment, check=True)
         addresses: dict[str, str] = {}
         for command in COMMANDS:
-            dry = [*pip, "--dry-run", "--only-binary=:all:", "--report=-", *command]
-            report = subprocess.run(dry, env=environment, stdout=subprocess.PIPE, check=True).stdout
+            resolve_command = [*pip, "--dry-run", "--only-binary=:all:", "--report=-", *command]
+            report = subprocess.run(resolve_command, env=environment, stdout=subprocess.PIPE, check=True).stdout
             addresses |= {
                 item["metadata"]["name"]: item["download_info"]["url"] for item in json.loads(report)["install"]
             }
@@ -47,8 +47,8 @@ def main() -> None:
         megabytes = dict(zip(addresses, pool.map(size, addresses.values()), strict=True))
     # The pins were taken beside a CPU build of torch, so what they do not name comes with the one for CUDA.
     pinned = re.findall(r"(?m)^([\w.-]+)==", (CHECKOUT / "constraints.txt").read_text(encoding="utf-8"))
-    known = {normalised(name) for name in [*pinned, "IR2Vec"]} - {"torch"}
-    cuda = [name for name in megabytes if normalised(name) not in known]
+    pinned_names = {normalised(name) for name in [*pinned, "IR2Vec"]} - {"torch"}
+    cuda = [name for name in megabytes if normalised(name) not in pinned_names]
     print(f"{len(megabytes)} packages, {sum(megabytes.values()):,.0f} MB")
     print(f"of these torch for CUDA: {len(cuda)} packages, {sum(megabytes[name] for name in cuda):,.0f} MB")
     print(" ".join(sorted(cuda)))

@@ -136,10 +136,10 @@ def table(fine_tuning: ModuleType, task_file: Path, live: Any) -> Any:
 
 
 def test_shares_of_the_training_kernels_nest_and_keep_kernels_whole() -> None:
-    few = script("data_efficiency").few
+    take_groups = script("data_efficiency").take_groups
     group = np.repeat([f"k{number:02}" for number in range(30)], 3)
     training = np.flatnonzero(np.arange(90) % 7 != 0)
-    rows = [few(training, group, share, seed=4) for share in (0.05, 0.1, 0.5, 1.0)]
+    rows = [take_groups(training, group, share, seed=4) for share in (0.05, 0.1, 0.5, 1.0)]
     for smaller, larger in pairwise(rows):
         assert set(smaller.tolist()) < set(larger.tolist())
     np.testing.assert_array_equal(rows[-1], training)
@@ -217,9 +217,9 @@ def test_data_efficiency_counts_samples_of_a_fixed_split(
 
 
 def test_few_samples_are_part_of_more() -> None:
-    first = script("data_efficiency").first
+    take_rows = script("data_efficiency").take_rows
     training = np.arange(0, 200, 2)
-    rows = [first(training, count, seed=4) for count in (5, 20, 100)]
+    rows = [take_rows(training, count, seed=4) for count in (5, 20, 100)]
     assert [len(one) for one in rows] == [5, 20, 100]
     for smaller, larger in pairwise(rows):
         assert set(smaller.tolist()) < set(larger.tolist())

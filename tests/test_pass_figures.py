@@ -28,7 +28,7 @@ def test_the_readme_has_the_tables_of_the_records() -> None:
     text = (PASSES / "README.md").read_text(encoding="utf-8")
     for name, body in {
         "projects": tables.whole_projects(record("projects.json")),
-        "nm": tables.beside_nm(record("nm.json")),
+        "nm": tables.nm_table(record("nm.json")),
     }.items():
         assert f"<!-- passes {name} -->\n{body}\n<!-- end -->" in text, name
 

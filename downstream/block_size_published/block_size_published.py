@@ -93,15 +93,15 @@ class BlockSizePublished(Task):
         samples = []
         for kernel, published in _KNOWN.kernels.items():
             tables = {gpu: f"{kernel}-{gpu}.csv" for gpu in published.gpus}
-            least = {gpu: _least_times(folder, table, published) for gpu, table in tables.items()}
-            blocks = sorted({block for blocks_timed in least.values() for block in blocks_timed})
+            times = {gpu: _least_times(folder, table, published) for gpu, table in tables.items()}
+            blocks = sorted({block for blocks_timed in times.values() for block in blocks_timed})
             if published.default not in blocks:
                 raise TaskError(f"{folder}: no table of {kernel} has the block {published.default}, its default")
             settings = tuple((kernel, *block) for block in blocks)
             space = Space(_KNOBS, settings, blocks.index(published.default), missing="never")
             for gpu, table in tables.items():
                 digest.update(f"{table} ".encode() + read_file(folder, table))
-                costs = tuple(least[gpu].get(block, math.nan) for block in blocks)
+                costs = tuple(times[gpu].get(block, math.nan) for block in blocks)
                 generation = GPUS[gpu].generation
                 name = f"{kernel} on {gpu}"
                 samples.append(Sample(name, None, gpu, (gpu,), costs, space=space, suite=generation, part=kernel))
@@ -122,17 +122,17 @@ def _find(data_dir: str | Path | None) -> Path:
 
 
 def _least_times(folder: Path, table: str, published: _Kernel) -> dict[tuple[int, int], float]:
-    least: dict[tuple[int, int], float] = {}
+    times: dict[tuple[int, int], float] = {}
     for line, row in enumerate(
         read_table(folder, table, [name for name in (published.x, published.y, "time_ms") if name]), 1
     ):
         if table == "convolution-A6000.csv" and row.get("use_shmem") == "0":
             continue
-        where = f"{table}, record {line}"
-        block = int(real(row, published.x, where)), int(real(row, published.y, where)) if published.y else 1
+        location = f"{table}, record {line}"
+        block = int(real(row, published.x, location)), int(real(row, published.y, location)) if published.y else 1
         if row["time_ms"] in ("", "nan"):
             continue
-        least[block] = min(least.get(block, math.inf), 1e-3 * real(row, "time_ms", where))
-    if not least:
+        times[block] = min(times.get(block, math.inf), 1e-3 * real(row, "time_ms", location))
+    if not times:
         raise TaskError(f"{folder / table}: no configuration with a time. Get the table again")
-    return least
+    return times

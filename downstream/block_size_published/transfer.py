@@ -29,8 +29,8 @@ WAYS = ("as it is", "tried beside the default", "the best two tried")
 
 def pairs_of(data: TaskData) -> Int64:
     """Samples of one kernel on two GPUs: (P, 2), the first of the GPU that a block comes from."""
-    every = range(len(data))
-    return np.array([(a, b) for a in every for b in every if a != b and data.part[a] == data.part[b]])
+    samples = range(len(data))
+    return np.array([(a, b) for a in samples for b in samples if a != b and data.part[a] == data.part[b]])
 
 
 def choices(data: TaskData, pairs: Int64) -> dict[str, Int64]:
@@ -39,52 +39,52 @@ def choices(data: TaskData, pairs: Int64) -> dict[str, Int64]:
     A block that cannot run on the other GPU is the default there.
     """
     ranked = np.argsort(data.known[pairs[:, 0]], axis=1)[:, :2]  # NaN is last
-    there, default = data.known[pairs[:, 1]], data.default[pairs[:, 1]]
-    ranked = np.where(np.isfinite(np.take_along_axis(there, ranked, axis=1)), ranked, default[:, None])
+    costs, default = data.known[pairs[:, 1]], data.default[pairs[:, 1]]
+    ranked = np.where(np.isfinite(np.take_along_axis(costs, ranked, axis=1)), ranked, default[:, None])
     chosen = {WAYS[0]: ranked[:, 0]}
     for count, rule in enumerate(WAYS[1:], 1):
-        tried = np.column_stack([default, ranked[:, :count]])
-        least = np.take_along_axis(there, tried, axis=1).argmin(axis=1)
-        chosen[rule] = tried[np.arange(len(tried)), least]
+        settings = np.column_stack([default, ranked[:, :count]])
+        best = np.take_along_axis(costs, settings, axis=1).argmin(axis=1)
+        chosen[rule] = settings[np.arange(len(settings)), best]
     return chosen
 
 
 def kinds_of(data: TaskData, pairs: Int64, makers: list[str]) -> Iterator[tuple[str, Bool]]:
     """The rows of the table: a title, and which pairs are meant. ``makers`` (n,) are those of the samples' GPUs."""
-    (one, other), maker = pairs.T, np.array(makers)
-    same_maker, same_generation = maker[one] == maker[other], data.suite[one] == data.suite[other]
+    (source, target), maker = pairs.T, np.array(makers)
+    same_maker, same_generation = maker[source] == maker[target], data.suite[source] == data.suite[target]
     yield "all", np.ones(len(pairs), dtype=np.bool_)
     yield "to a GPU of the same generation", same_generation
     yield "to another generation of the same maker", same_maker & ~same_generation
     yield "to another maker's", ~same_maker
     for kernel in dict.fromkeys(data.part.tolist()):
-        yield kernel, data.part[one] == kernel
+        yield kernel, data.part[source] == kernel
 
 
 def rows_of(data: TaskData, makers: list[str]) -> list[dict[str, Any]]:
     """Figures of each row."""
     pairs, rows = pairs_of(data), []
     chosen = choices(data, pairs)
-    for title, inside in kinds_of(data, pairs, makers):
-        if not inside.any():
+    for title, is_meant in kinds_of(data, pairs, makers):
+        if not is_meant.any():
             continue
-        target = pairs[inside, 1]
-        known, base = data.known[target], data.baseline[target]
+        target = pairs[is_meant, 1]
+        costs, base = data.known[target], data.baseline[target]
         row: dict[str, Any] = {"title": title, "pairs": len(target), "ways": {}}
         for rule, choice in chosen.items():
-            figures = decision_figures(known, choice[inside], base)
-            gain = np.log(base / known[np.arange(len(target)), choice[inside]])
+            figures = decision_figures(costs, choice[is_meant], base)
+            gain = np.log(base / costs[np.arange(len(target)), choice[is_meant]])
             interval = group_interval(gain, data.group[target], statistic=np.exp)
-            shown = ("speedup_geometric", "oracle_geometric", "oracle_gain_share", "slowdowns_2")
-            row["ways"][rule] = {key: figures[key] for key in shown} | {"interval": interval}
+            keys = ("speedup_geometric", "oracle_geometric", "oracle_gain_share", "slowdowns_2")
+            row["ways"][rule] = {key: figures[key] for key in keys} | {"interval": interval}
         rows.append(row)
     return rows
 
 
 def lines_of(rows: list[dict[str, Any]]) -> list[list[str]]:
     """The table."""
-    head = ["the best block of one GPU", "pairs", "oracle", "speedup over default, as it is", "slower by 2 %, %"]
-    lines = [head + [f"share of oracle's gain, %: {rule}" for rule in WAYS]]
+    header = ["the best block of one GPU", "pairs", "oracle", "speedup over default, as it is", "slower by 2 %, %"]
+    lines = [header + [f"share of oracle's gain, %: {rule}" for rule in WAYS]]
     for row in rows:
         first = row["ways"][WAYS[0]]
         speedup = "{:.3f} [{:.3f}, {:.3f}]".format(first["speedup_geometric"], *first["interval"])

@@ -56,18 +56,18 @@ def compile_asking(
         guarded = ["sh", "-c", _GUARD, str(math.ceil(timeout)), *command, *words]
         host = _Host(channel, advise)
         try:
-            done = run_limited(guarded, timeout=timeout, memory_limit=2**33, most_output=0)
+            process = run_limited(guarded, timeout=timeout, memory_limit=2**33, most_output=0)
         except subprocess.TimeoutExpired:
             raise CompileError(f"{command[0]} was not done within {timeout:g} s. Give it more time") from None
         finally:
             host.close()
-        if done.code:
-            raise CompileError(f"{command[0]} ends with {done.code}: {done.words[-500:]}. Name clang 19 or later")
+        if process.code:
+            raise CompileError(f"{command[0]} ends with {process.code}: {process.words[-500:]}. Name clang 19 or later")
         if host.problem is not None:
             raise host.problem
         if not host.names:
             raise CompileError(f"{command[0]} did not ask. Compile one source with -O1 or more, by clang 19 or later")
-        return list(_placed(host.decisions, records.read_text(encoding="utf-8", errors="replace")))
+        return list(_with_names(host.decisions, records.read_text(encoding="utf-8", errors="replace")))
 
 
 class _Host:
@@ -95,7 +95,7 @@ class _Host:
             while (line := questions.readline()).endswith(b"}\n"):
                 message = json.loads(line)
                 if "features" in message:
-                    self.names = [one["name"] for one in message["features"]]
+                    self.names = [feature["name"] for feature in message["features"]]
                 elif "observation" in message:
                     values = struct.unpack(f"<{len(self.names)}q", questions.read(8 * len(self.names)))
                     if questions.readline() and self._closing:
@@ -114,11 +114,11 @@ class _Host:
         return llvm_rule(site)
 
 
-def _placed(decisions: Sequence[tuple[CallSite, bool]], records: str) -> Iterator[tuple[CallSite, bool]]:
+def _with_names(decisions: Sequence[tuple[CallSite, bool]], records: str) -> Iterator[tuple[CallSite, bool]]:
     """Decisions with the names in clang's records, which have the same order, and calls not asked about, too."""
-    every = (dict(reversed(_FIELD.findall(record))) for record in records.split("\n...\n"))
+    fields_of_records = (dict(reversed(_FIELD.findall(record))) for record in records.split("\n...\n"))
     for site, inline in decisions:
-        for fields in every:
+        for fields in fields_of_records:
             if all(fields.get(name, str(value)) == str(value) for name, value in site.features.items()):
                 site = CallSite(site.features, fields["Function"], fields["Callee"], int(fields.get("Line", 0)))
                 break

@@ -72,7 +72,7 @@ def compilation(program: Program, compiler: str, place: Path, unit: str, variant
     ]
 
 
-def by_clang_and_suggest(program: Program, place: Path, budget: int) -> None:
+def write_suggest_objects(program: Program, place: Path, budget: int) -> None:
     """Write both objects of both ways; where ``mirenc suggest`` refuses a source, there is none."""
     flags = shlex.join(["-w", *program.flags.split()])
     for unit in "ab":
@@ -84,13 +84,13 @@ def by_clang_and_suggest(program: Program, place: Path, budget: int) -> None:
             raise result.exception
 
 
-def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int, jobs: int) -> int:
+def write_serve_objects(pairs: Sequence[tuple[Program, Path]], folder: Path, budget: int, jobs: int) -> int:
     """Write all units' objects by one build through ``mirenc serve inliner``; how many have other inlining than -Oz."""
     lines = {
         str(place / f"serve_{unit}.o"): compilation(
             program, {"c": "$(CC)", "c++": "$(CXX)"}[program.language], place, unit, "serve"
         )
-        for program, place in written
+        for program, place in pairs
         for unit in "ab"
     }
     build, decisions = folder / "Makefile", folder / "decisions"
@@ -98,12 +98,12 @@ def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int,
     build.write_text("\n".join([f"all: {' '.join(lines)}", *rules]))
     command = [sys.executable, "-P", "-m", "mirenc", "serve", "inliner", str(decisions), "-k", "1", "--budget"]
     subprocess.run([*command, str(budget), "--", "make", "-s", "-B", f"-j{jobs}", "-f", str(build)], check=True)
-    log = {one["source"]: one for one in map(json.loads, (decisions / LOG).read_text(encoding="utf-8").splitlines())}
-    if len(log) != len(lines) or any("problem" in one for one in log.values()):
+    log = {row["source"]: row for row in map(json.loads, (decisions / LOG).read_text(encoding="utf-8").splitlines())}
+    if len(log) != len(lines) or any("problem" in row for row in log.values()):
         raise RuntimeError(f"{decisions / LOG}: {len(log)} of {len(lines)} units, or with problems")
-    smaller = {source for source, one in log.items() if one["bytes"] < one["oz"]}
+    smaller = {source for source, row in log.items() if row["bytes"] < row["oz"]}
     decided = map(json.loads, (decisions / DECISIONS).read_text(encoding="utf-8").splitlines())
-    return len({one["source"] for one in decided if one["calls"]} & smaller)
+    return len({row["source"] for row in decided if row["calls"]} & smaller)
 
 
 def link(program: Program, place: Path, variant: str) -> Path:
@@ -134,8 +134,8 @@ def run(program: Program, place: Path, executable: Path) -> Behaviour:
         environment["LD_PRELOAD"] = str(library)
     output = place / "output"
     with output.open("wb") as file:
-        done = subprocess.run([executable], stdout=file, stderr=file, env=environment, timeout=_LIMIT, check=False)
-    return Behaviour(done.returncode, output.read_bytes().decode("utf-8", "replace"))
+        process = subprocess.run([executable], stdout=file, stderr=file, env=environment, timeout=_LIMIT, check=False)
+    return Behaviour(process.returncode, output.read_bytes().decode("utf-8", "replace"))
 
 
 def differences(program: Program, place: Path, variants: Sequence[str] = WAYS) -> Iterator[str]:
@@ -153,21 +153,21 @@ def judge(program: Program, place: Path) -> tuple[dict[str, int], list[str]]:
     def sizes(variant: str) -> list[int]:
         return [weight((place / f"{variant}_{unit}.o").read_bytes()).loaded_bytes for unit in "ab"]
 
-    there = [variant for variant in WAYS if all((place / f"{variant}_{unit}.o").exists() for unit in "ab")]
+    ways = [variant for variant in WAYS if all((place / f"{variant}_{unit}.o").exists() for unit in "ab")]
     smaller = {
-        variant: sum(new < old for new, old in zip(sizes(variant), sizes("oz"), strict=True)) for variant in there[1:]
+        variant: sum(new < old for new, old in zip(sizes(variant), sizes("oz"), strict=True)) for variant in ways[1:]
     }
-    return smaller, list(differences(program, place, there))
+    return smaller, list(differences(program, place, ways))
 
 
 def examine(examined: Sequence[Program], folder: Path, budget: int, jobs: int = 1) -> dict[str, Any]:
     """Compile, link and run every program; the record."""
-    written = [(program, write(program, folder)) for program in examined]
+    pairs = [(program, write(program, folder)) for program in examined]
     with ProcessPoolExecutor(jobs) as pool:
-        for number, _ in enumerate(pool.map(by_clang_and_suggest, *zip(*written, strict=True), repeat(budget)), 1):
-            print(f"\r{number} of {len(written)} by suggest", end="", file=sys.stderr, flush=True)
-        inlined = by_serve(written, folder, budget, jobs)
-        judged = list(pool.map(judge, *zip(*written, strict=True)))
+        for number, _ in enumerate(pool.map(write_suggest_objects, *zip(*pairs, strict=True), repeat(budget)), 1):
+            print(f"\r{number} of {len(pairs)} by suggest", end="", file=sys.stderr, flush=True)
+        inlined = write_serve_objects(pairs, folder, budget, jobs)
+        judged = list(pool.map(judge, *zip(*pairs, strict=True)))
     return record_of(examined, judged, budget, inlined)
 
 
@@ -188,7 +188,7 @@ def record_of(
         "objects_smaller": {variant: sum(smaller.get(variant, 0) for smaller, _ in judged) for variant in WAYS[1:]},
         "objects_inlined_otherwise": inlined,
         "refused_by_suggest": [
-            one.name for one, (smaller, _) in zip(examined, judged, strict=True) if "suggest" not in smaller
+            item.name for item, (smaller, _) in zip(examined, judged, strict=True) if "suggest" not in smaller
         ],
         "differences": [line for _, differing in judged for line in differing],
         "kinds": kinds,

@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from programs import PROGRAMS, SCRIPT, built
+from programs import PROGRAMS, SCRIPT, build_and_test
 
 RUNS = {
     "bzip2": "cat *.c | ./bzip2 | COUNT ./bzip2 -d > /dev/null && cat *.c | COUNT ./bzip2 > /dev/null",
@@ -30,7 +30,7 @@ DEFAULT = 225  # LLVM's own at -O2
 CALLGRIND = "valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=count.%p"
 
 
-def counted(place: Path, name: str) -> int:
+def count_instructions(place: Path, name: str) -> int:
     """Instructions of the runs."""
     subprocess.run(["strip", PROGRAMS[name].binary], cwd=place, check=True)  # valgrind 3.19 fails on debug information
     for path in place.glob("count.*"):
@@ -48,10 +48,10 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(RUNS))
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
-    work = arguments.work.resolve()
+    folder = arguments.work.resolve()
     programs: dict[str, Any] = {}
     for name in arguments.names:
-        source = next(one for one in work.glob(f"{name}-*/"))
+        source = next(path for path in folder.glob(f"{name}-*/"))
         served = [
             sys.executable,
             "-P",
@@ -59,18 +59,18 @@ def main() -> None:
             "mirenc",
             "serve",
             "inliner",
-            str(work / f"{name}.decisions"),
+            str(folder / f"{name}.decisions"),
             "--replay",
             "--",
         ]
         builds: dict[str, tuple[str, list[str]]] = {"-Oz": ("-Oz", []), "-Oz, lists and inlining": ("-Oz", served)}
-        builds |= {f"-O2, cost below {one}": (f"-O2 -mllvm -inline-threshold={one}", []) for one in THRESHOLDS}
+        builds |= {f"-O2, cost below {limit}": (f"-O2 -mllvm -inline-threshold={limit}", []) for limit in THRESHOLDS}
         programs[name] = {}
         for title, (flags, server) in builds.items():
-            place = work / f"{name}.counted"
-            build = built(source, place, PROGRAMS[name], server, flags)
+            place = folder / f"{name}.counted"
+            build = build_and_test(source, place, PROGRAMS[name], server, flags)
             assert build["passed"], (name, title)
-            programs[name][title] = {"instructions": counted(place, name), "linked": build["linked"]}
+            programs[name][title] = {"instructions": count_instructions(place, name), "linked": build["linked"]}
     record = {"programs": programs, "lines": table(programs)}
     arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 

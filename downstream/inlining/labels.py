@@ -54,30 +54,30 @@ class InliningRun(EngineRun):
         clang, reports = partial(clang_of, version, self.plan.compiler), (self.report, self.failed)
         facts: dict[str, Any] = {"cflags": self.plan.cflags, "held_out": self.plan.held_out, "jobs": self.plan.jobs}
         modules = find_ir(self.plan.sources, self.work, clang, *reports, **facts)
-        small = [one for one in modules if one.path.stat().st_size <= LARGE]
+        small = [file for file in modules if file.path.stat().st_size <= LARGE]
         if len(small) < len(modules):
             self.report(f"{len(modules) - len(small)} modules are left out: more than {LARGE:,} bytes")
         if not small:
             raise TaskError("the sources have no module. Give folders of C, C++ or IR")
-        self.files = list(itertools.islice(_in_turns(small, self.plan.seed), self.plan.modules))
+        self.files = list(itertools.islice(_interleaved(small, self.plan.seed), self.plan.modules))
 
     @property
     def left(self) -> list[IRFile]:
         """Modules that are not labelled yet."""
-        return [one for one in self.files if one.stamp not in self.journal.known]
+        return [file for file in self.files if file.stamp not in self.journal.known]
 
     def measure(self, advance: Callable[..., None]) -> None:
-        for one, facts in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
-            origin = {"stamp": one.stamp, "project": one.project, "file": one.file, "held_out": one.held_out}
+        for file, facts in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
+            origin = {"stamp": file.stamp, "project": file.project, "file": file.file, "held_out": file.held_out}
             self.journal.add(origin | facts)
             if problem := facts.get("problem"):
-                self.failed(IRFileError(f"{one.path}: {problem}"))
+                self.failed(IRFileError(f"{file.path}: {problem}"))
                 self.unread += 1
-            advance(note=one.project)
+            advance(note=file.project)
 
-    def _label(self, one: IRFile) -> dict[str, Any]:
+    def _label(self, file: IRFile) -> dict[str, Any]:
         try:
-            return self._labels(one.path.read_bytes(), f"{self.plan.seed} {one.stamp}")
+            return self._labels(file.path.read_bytes(), f"{self.plan.seed} {file.stamp}")
         except MirencError as error:
             return {"problem": one_line(str(error))}
 
@@ -108,24 +108,24 @@ class InliningRun(EngineRun):
         words = {name: pa.string() for name in ("project", "file", "stamp")}
         sizes = {"own_bytes": pa.int32(), "bytes": pa.int32()}
         schema = pa.schema({**words, "held_out": pa.bool_(), "calls": pa.list_(call), **sizes})
-        modules = [done for one in self.files if (done := self.journal.known.get(one.stamp)) and "own_bytes" in done]
-        rows = [{**one, **change} for one in modules for change in one["changes"]]
+        modules = [data for ir in self.files if (data := self.journal.known.get(ir.stamp)) and "own_bytes" in data]
+        rows = [{**module, **change} for module in modules for change in module["changes"]]
         write_parquet(self.folder / "changes.parquet", pa.Table.from_pylist(rows, schema))
         record = {
             "task": "inlining",
             **self.setup,
             "version": __version__,
             "sources": [source.resolve().name for source in self.plan.sources],
-            "projects": len({one["project"] for one in modules}),
-            "held_out_projects": sorted({one["project"] for one in modules if one["held_out"]}),
+            "projects": len({module["project"] for module in modules}),
+            "held_out_projects": sorted({module["project"] for module in modules if module["held_out"]}),
             "modules": len(modules),
-            "modules_with_calls": sum(one["calls"] > 0 for one in modules),
-            "calls": sum(one["calls"] for one in modules),
-            "inlined": sum(one["inlined"] for one in modules),
+            "modules_with_calls": sum(module["calls"] > 0 for module in modules),
+            "calls": sum(module["calls"] for module in modules),
+            "inlined": sum(module["inlined"] for module in modules),
             "changes": len(rows),
             "single_changes": sum(len(row["calls"]) == 1 for row in rows),
             "smaller": sum(row["bytes"] < row["own_bytes"] for row in rows),
-            "problems": sum("problem" in one for one in self.journal.known.values()),
+            "problems": sum("problem" in entry for entry in self.journal.known.values()),
             "left": len(self.left),
         }
         write_json(self.folder / MACHINE, record)
@@ -147,26 +147,26 @@ class _Modules(Journal):
         self.take(values)
 
 
-def _changes(calls: Calls, inlined: list[bool], drawn: random.Random) -> Iterator[list[int]]:
+def _changes(calls: Calls, inlined: list[bool], rng: random.Random) -> Iterator[list[int]]:
     rows = range(len(inlined))
-    alike: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    rows_by_callee: dict[tuple[str, bool], list[int]] = defaultdict(list)
     for row in rows:
-        alike[calls.calls[row].callee, inlined[row]].append(row)
-    groups = [one for one in alike.values() if len(one) > 1]
-    yield from ([row] for row in drawn.sample(rows, min(_SINGLES, len(rows))))
-    yield from drawn.sample(groups, min(_GROUPS, len(groups)))
+        rows_by_callee[calls.calls[row].callee, inlined[row]].append(row)
+    groups = [group for group in rows_by_callee.values() if len(group) > 1]
+    yield from ([row] for row in rng.sample(rows, min(_SINGLES, len(rows))))
+    yield from rng.sample(groups, min(_GROUPS, len(groups)))
     for _ in range(_SETS if len(rows) > 4 else 0):
-        yield sorted(drawn.sample(rows, drawn.randint(2, min(_LARGEST, len(rows) // 2))))
+        yield sorted(rng.sample(rows, rng.randint(2, min(_LARGEST, len(rows) // 2))))
 
 
-def _in_turns(files: list[IRFile], seed: int) -> Iterator[IRFile]:
+def _interleaved(files: list[IRFile], seed: int) -> Iterator[IRFile]:
     """The projects in turns, each with its files in random order, so that a run that is stopped has seen all."""
-    drawn = random.Random(seed)
-    of: dict[str, list[IRFile]] = defaultdict(list)
-    for one in files:
-        of[one.project].append(one)
-    rows = [drawn.sample(group, len(group)) for _, group in sorted(of.items())]
-    return (one for turn in itertools.zip_longest(*rows) for one in turn if one is not None)
+    rng = random.Random(seed)
+    files_of_project: dict[str, list[IRFile]] = defaultdict(list)
+    for file in files:
+        files_of_project[file.project].append(file)
+    rows = [rng.sample(group, len(group)) for _, group in sorted(files_of_project.items())]
+    return (file for turn in itertools.zip_longest(*rows) for file in turn if file is not None)
 
 
 def main(words: Sequence[str] | None = None) -> None:

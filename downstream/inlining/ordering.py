@@ -37,7 +37,7 @@ from mirenc.tools.inline.trial import weight
 from mirenc.tools.measure.passes.inputs import IRFile, find_ir
 
 FIRST = 5
-MOST = 200  # bytes that a change may save or cost, in fitting
+MAX_BYTES = 200  # bytes that a change may save or cost, in fitting
 COMPONENTS = 64  # of vectors
 THRESHOLDS = (-60, -30, -15, -5, 20, 35, 50, 80)
 Array = NDArray[np.float64]
@@ -55,45 +55,45 @@ class Module(NamedTuple):
     vectors: Array  # (n, 2 D): of caller and callee
 
 
-def known(one: IRFile, rows: Sequence[dict[str, Any]], engine: SharedEngine, encoder: mirenc.Encoder) -> Module:
+def make_module(file: IRFile, rows: Sequence[dict[str, Any]], engine: SharedEngine, encoder: mirenc.Encoder) -> Module:
     """What there is to know of a module's changes."""
-    ir = one.path.read_bytes()
+    ir = file.path.read_bytes()
     calls = calls_of(engine.text(ir))
     inlined = [not stays for stays in calls.kept(engine.text(ir, level("Oz")))]
-    before = weight(engine.compile(ir, level("Oz"))).functions
+    oz_sizes = weight(engine.compile(ir, level("Oz"))).functions
     nothing = calls.decided(dict.fromkeys(range(len(inlined)), False)).encode()
-    alone = weight(engine.deciding.compile(nothing, level("Oz"))).functions
+    solo = weight(engine.deciding.compile(nothing, level("Oz"))).functions
     place = {(call.caller, call.callee, call.number): row for row, call in enumerate(calls.calls)}
     changes = [tuple(place[call["caller"], call["callee"], call["number"]] for call in row["calls"]) for row in rows]
-    promises = by_size(calls, State({}, tuple(inlined), before, alone), changes)
+    promises = by_size(calls, State({}, tuple(inlined), oz_sizes, solo), changes)
     sizes = [
-        [promise, *of_sizes(calls, inlined, alone, change)] for promise, change in zip(promises, changes, strict=True)
+        [promise, *size_facts(calls, inlined, solo, change)] for promise, change in zip(promises, changes, strict=True)
     ]
-    sites = of_llvm(one.path, calls)
+    sites = llvm_facts(file.path, calls)
     llvm = [np.mean([sites[row] for row in change if row in sites] or [NOTHING], axis=0) for change in changes]
-    embedded = encoder.embed_parts(one.path, level="function", purpose="features")
-    where = {region.symbol: row for row, region in enumerate(embedded.regions)}
-    middle = np.asarray(embedded.vector).mean(axis=0)
+    embedding = encoder.embed_parts(file.path, level="function", purpose="features")
+    row_of_name = {region.symbol: row for row, region in enumerate(embedding.regions)}
+    middle = np.asarray(embedding.vector).mean(axis=0)
 
     def vector(name: str) -> Array:
-        return np.asarray(embedded.vector[where[name]] if name in where else middle, dtype=np.float64)
+        return np.asarray(embedding.vector[row_of_name[name]] if name in row_of_name else middle, dtype=np.float64)
 
     pairs = [calls.calls[change[0]] for change in changes]
     vectors = [np.concatenate([vector(pair.caller), vector(pair.callee)]) for pair in pairs]
     own_bytes = rows[0]["own_bytes"]
     saved = np.array([own_bytes - row["bytes"] for row in rows], dtype=np.float64)
     arrays = [np.array(values, dtype=np.float64) for values in (sizes, llvm, vectors)]
-    return Module(one.project, one.held_out, own_bytes, saved, *arrays)
+    return Module(file.project, file.held_out, own_bytes, saved, *arrays)
 
 
-def of_sizes(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], change: Sequence[int]) -> list[float]:
+def size_facts(calls: Calls, inlined: Sequence[bool], solo: Mapping[str, int], change: Sequence[int]) -> list[float]:
     """Callee and caller alone, calls of the callee and how many LLVM inlines, those that change, whether it may go."""
     call = calls.calls[change[0]]
-    same = [row for row, one in enumerate(calls.calls) if one.callee == call.callee]
-    into = sum(one.caller == call.caller for one in calls.calls)
-    out = sum(one.caller == call.callee for one in calls.calls)
-    counts = [len(same), sum(inlined[row] for row in same), len(change), into, out]
-    sizes = [alone.get(call.callee, np.nan), alone.get(call.caller, np.nan)]
+    same_callee = [row for row, item in enumerate(calls.calls) if item.callee == call.callee]
+    into = sum(item.caller == call.caller for item in calls.calls)
+    out = sum(item.caller == call.callee for item in calls.calls)
+    counts = [len(same_callee), sum(inlined[row] for row in same_callee), len(change), into, out]
+    sizes = [solo.get(call.callee, np.nan), solo.get(call.caller, np.nan)]
     return [*sizes, *counts, inlined[change[0]], call.callee in calls.local]
 
 
@@ -101,7 +101,7 @@ NAMES: list[str] = []  # of LLVM's features
 NOTHING = np.full(38, np.nan)
 
 
-def of_llvm(path: Path, calls: Calls) -> dict[int, Array]:
+def llvm_facts(path: Path, calls: Calls) -> dict[int, Array]:
     """Row of a call -> LLVM's features of it, as clang -Oz asks."""
     scratch = path.with_suffix(".scratch.o")
     words = ["clang-19", "-Oz", "-w", "-c", str(path), "-o", str(scratch)]
@@ -117,33 +117,33 @@ def of_llvm(path: Path, calls: Calls) -> dict[int, Array]:
     return features_of_call
 
 
-def fitted(train: Sequence[Module], names: Sequence[str]) -> Callable[[Module], Array]:
+def fit_order(train: Sequence[Module], names: Sequence[str]) -> Callable[[Module], Array]:
     """A head on some blocks: the mean of three, of what a change saves; of vectors their principal components."""
     reduced = PCA(min(COMPONENTS, train[0].vectors.shape[1]), random_state=0)
-    reduced.fit(np.concatenate([one.vectors for one in train]))
+    reduced.fit(np.concatenate([module.vectors for module in train]))
 
-    def block(one: Module) -> Array:
-        blocks = {"sizes": one.sizes, "llvm": one.llvm, "vectors": reduced.transform(one.vectors)}
+    def block(module: Module) -> Array:
+        blocks = {"sizes": module.sizes, "llvm": module.llvm, "vectors": reduced.transform(module.vectors)}
         return np.concatenate([blocks[name] for name in names], axis=1)
 
-    x = np.concatenate([block(one) for one in train])
-    y = np.clip(np.concatenate([one.saved for one in train]), -MOST, MOST)
-    weights = np.concatenate([np.full(len(one.saved), 1 / len(one.saved)) for one in train])  # a module counts once
+    x = np.concatenate([block(module) for module in train])
+    y = np.clip(np.concatenate([module.saved for module in train]), -MAX_BYTES, MAX_BYTES)
+    weights = np.concatenate([np.full(len(item.saved), 1 / len(item.saved)) for item in train])  # a module counts once
     settings = {"max_iter": 300, "learning_rate": 0.05, "min_samples_leaf": 20, "max_features": 0.3}
     heads = [HistGradientBoostingRegressor(random_state=seed, **settings).fit(x, y, weights) for seed in range(3)]
-    return lambda one: np.mean([head.predict(block(one)) for head in heads], axis=0)
+    return lambda module: np.mean([head.predict(block(module)) for head in heads], axis=0)
 
 
-def threshold(one: Module, limit: float) -> Array:
+def threshold(module: Module, limit: float) -> Array:
     """How far LLVM's estimate of the cost is on the other side of a limit than its decision."""
-    cost, inlined = one.llvm[:, NAMES.index("cost_estimate")], one.sizes[:, -2]
+    cost, inlined = module.llvm[:, NAMES.index("cost_estimate")], module.sizes[:, -2]
     return np.where(np.isnan(cost), -np.inf, np.where(inlined > 0, cost - limit, limit - cost))
 
 
-def gained(one: Module, order: Array) -> float:
+def log_gain(module: Module, order: Array) -> float:
     """Logarithm of what the best of the first saves; LLVM's own decisions are always there."""
-    best = max(0.0, *one.saved[np.argsort(-order, kind="stable")[:FIRST]])
-    return float(-np.log(1 - best / one.own_bytes))
+    best = max(0.0, *module.saved[np.argsort(-order, kind="stable")[:FIRST]])
+    return float(-np.log(1 - best / module.own_bytes))
 
 
 def main() -> None:
@@ -154,14 +154,14 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
     modules, refused = read(arguments.ir, arguments.table)
-    train, test = ([one for one in modules if one.held_out == held] for held in (False, True))
+    train, test = ([module for module in modules if module.held_out == is_held_out] for is_held_out in (False, True))
     rows: dict[str, Callable[[Module], Array]] = {
-        "in random order": lambda one: np.random.default_rng(len(one.saved)).random(len(one.saved)),
-        "what sizes promise": lambda one: one.sizes[:, 0],
+        "in random order": lambda module: np.random.default_rng(len(module.saved)).random(len(module.saved)),
+        "what sizes promise": lambda module: module.sizes[:, 0],
     }
     for limit in THRESHOLDS:
-        rows[f"cost below {limit}"] = lambda one, limit=limit: threshold(one, limit)  # type: ignore[misc]
-    best = max(THRESHOLDS, key=lambda limit: np.mean([gained(one, threshold(one, limit)) for one in train]))
+        rows[f"cost below {limit}"] = lambda module, limit=limit: threshold(module, limit)  # type: ignore[misc]
+    best = max(THRESHOLDS, key=lambda limit: np.mean([log_gain(module, threshold(module, limit)) for module in train]))
     heads = {
         "head, LLVM's features": ["llvm"],
         "head, vectors": ["vectors"],
@@ -170,11 +170,11 @@ def main() -> None:
         "head, sizes and LLVM's features": ["sizes", "llvm"],
         "head, sizes, LLVM's features, vectors": ["sizes", "llvm", "vectors"],
     }
-    rows |= {name: fitted(train, blocks) for name, blocks in heads.items()}
-    rows["oracle"] = lambda one: one.saved
-    group = np.array([one.project for one in test])
-    by_sizes = np.array([gained(one, rows["what sizes promise"](one)) for one in test])
-    share = np.array([gained(one, one.saved) for one in test]).mean()
+    rows |= {name: fit_order(train, blocks) for name, blocks in heads.items()}
+    rows["oracle"] = lambda module: module.saved
+    group = np.array([module.project for module in test])
+    baseline = np.array([log_gain(module, rows["what sizes promise"](module)) for module in test])
+    share = np.array([log_gain(module, module.saved) for module in test]).mean()
     lines = [
         [
             f"{len(test)} modules of {len(set(group))} projects",
@@ -187,13 +187,13 @@ def main() -> None:
         if name.startswith("cost") and name != f"cost below {best}":
             continue
         title = f"{name}, the best in training" if name.startswith("cost") else name
-        gains = np.array([gained(one, order(one)) for one in test])
-        lines.append([title, interval(gains, group), f"{gains.mean() / share:.2f}", interval(gains - by_sizes, group)])
-    singles = Counter(one.held_out for one in modules)
+        gains = np.array([log_gain(module, order(module)) for module in test])
+        lines.append([title, interval(gains, group), f"{gains.mean() / share:.2f}", interval(gains - baseline, group)])
+    singles = Counter(module.held_out for module in modules)
     record = {
         "modules": {"training": singles[False], "held_out": singles[True], "refused": refused},
-        "projects": len({one.project for one in modules}),
-        "changes": sum(len(one.saved) for one in modules),
+        "projects": len({module.project for module in modules}),
+        "changes": sum(len(module.saved) for module in modules),
         "lines": lines,
     }
     arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -201,27 +201,27 @@ def main() -> None:
 
 def read(ir: Path, table: Path) -> tuple[list[Module], int]:
     """The modules with changes that are not random sets."""
-    of: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    rows_by_stamp: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in pq.read_table(table / "changes.parquet").to_pylist():
         callees = {(call["callee"], call["inlined"]) for call in row["calls"]}
         if len(callees) == 1:
-            of[row["stamp"]].append(row)
-    files = {one.stamp: one for one in find_ir([ir], table / "work", lambda: "clang-19", lambda _: None)}
-    stored = table / "work" / "ordering.joblib"
-    known_modules, NAMES[:] = joblib.load(stored) if stored.exists() else ({}, [])
+            rows_by_stamp[row["stamp"]].append(row)
+    files = {file.stamp: file for file in find_ir([ir], table / "work", lambda: "clang-19", lambda _: None)}
+    cache_file = table / "work" / "ordering.joblib"
+    known_modules, NAMES[:] = joblib.load(cache_file) if cache_file.exists() else ({}, [])
     encoder = mirenc.load("mirenc-fast")
     with SharedEngine(19) as engine:
         try:
-            for stamp, rows in track(of.items(), "modules"):
+            for stamp, rows in track(rows_by_stamp.items(), "modules"):
                 if stamp not in known_modules:
                     try:
-                        known_modules[stamp] = known(files[stamp], rows, engine, encoder)
+                        known_modules[stamp] = make_module(files[stamp], rows, engine, encoder)
                     except MirencError:
                         known_modules[stamp] = None
         finally:
-            joblib.dump((known_modules, NAMES), stored)
-    modules = [known_modules[stamp] for stamp in of]
-    return [one for one in modules if one is not None], sum(one is None for one in modules)
+            joblib.dump((known_modules, NAMES), cache_file)
+    modules = [known_modules[stamp] for stamp in rows_by_stamp]
+    return [module for module in modules if module is not None], sum(module is None for module in modules)
 
 
 def interval(logs: Array, group: NDArray[np.str_]) -> str:

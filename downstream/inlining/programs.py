@@ -62,7 +62,7 @@ PROGRAMS = {
 }
 
 
-def built(
+def build_and_test(
     source: Path, place: Path, program: Program, served: Sequence[str] = (), flags: str = "-Oz"
 ) -> dict[str, Any]:
     """Build in a copy, test, weigh; ``served`` comes before the build's own command."""
@@ -73,18 +73,18 @@ def built(
     script.write_text(f'#!/bin/sh\nexec clang-19 -w "$@" {flags}\n')
     script.chmod(0o755)
     environment = os.environ | {"PATH": f"{place}/bin:{os.environ['PATH']}"}
-    before = os.times()
+    times_before = os.times()
     build = [*served, "sh", "-c", program.build]
     subprocess.run(build, cwd=place, env=environment, check=True, stdout=subprocess.DEVNULL)
-    after = os.times()
-    seconds = sum(after[2:4]) - sum(before[2:4])  # of processors, by children
+    times_after = os.times()
+    seconds = sum(times_after[2:4]) - sum(times_before[2:4])  # of processors, by children
     test = ["sh", "-c", program.test]
-    tested = subprocess.run(test, cwd=place, env=environment, check=False, capture_output=True, text=True)
+    process = subprocess.run(test, cwd=place, env=environment, check=False, capture_output=True, text=True)
     sizes = subprocess.run(["size", program.binary], cwd=place, check=True, capture_output=True, text=True).stdout
     text, data, *_ = sizes.splitlines()[1].split()
-    last = [line for line in tested.stdout.splitlines() if "tests passed" in line]
-    passed = {"passed": tested.returncode == 0, "said": last[-1] if last else ""}
-    return {"linked": int(text) + int(data), "seconds": round(seconds, 1), **passed}
+    last = [line for line in process.stdout.splitlines() if "tests passed" in line]
+    outcome = {"passed": process.returncode == 0, "said": last[-1] if last else ""}
+    return {"linked": int(text) + int(data), "seconds": round(seconds, 1), **outcome}
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -99,49 +99,49 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(PROGRAMS))
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args()
-    work = arguments.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    measured = json.loads(arguments.output.read_text(encoding="utf-8"))["programs"] if arguments.output.exists() else {}
+    root = arguments.work.resolve()
+    root.mkdir(parents=True, exist_ok=True)
+    programs = json.loads(arguments.output.read_text(encoding="utf-8"))["programs"] if arguments.output.exists() else {}
     for name in arguments.names:
-        if not list(work.glob(f"{name}-*/")):
-            subprocess.run(["apt-get", "source", "-qq", name], cwd=work, check=True)
-        source = next(one for one in work.glob(f"{name}-*/"))
-        folder, program = work / f"{name}.decisions", PROGRAMS[name]
+        if not list(root.glob(f"{name}-*/")):
+            subprocess.run(["apt-get", "source", "-qq", name], cwd=root, check=True)
+        source = next(path for path in root.glob(f"{name}-*/"))
+        folder, program = root / f"{name}.decisions", PROGRAMS[name]
         shutil.rmtree(folder, ignore_errors=True)
         serve = [sys.executable, "-P", "-m", "mirenc", "serve", "inliner", str(folder)]
-        oz = built(source, work / f"{name}.oz", program)
-        small = built(source, work / f"{name}.small", program, [*serve, "--"])
+        oz = build_and_test(source, root / f"{name}.oz", program)
+        small = build_and_test(source, root / f"{name}.small", program, [*serve, "--"])
         log, searched = lines_of(folder / LOG), lines_of(folder / DECISIONS)
-        place = work / f"{name}.small" / program.binary
+        place = root / f"{name}.small" / program.binary
         first = place.read_bytes()
-        again = built(source, work / f"{name}.small", program, [*serve, "--replay", "--"])
-        measured[name] = {
+        replayed = build_and_test(source, root / f"{name}.small", program, [*serve, "--replay", "--"])
+        programs[name] = {
             "oz": oz,
             "small": small,
-            "replayed": again | {"same_bytes": place.read_bytes() == first},
+            "replayed": replayed | {"same_bytes": place.read_bytes() == first},
             "files": len(log),
-            "problems": [line["problem"].replace(f"{work}/", "") for line in log if "problem" in line],
+            "problems": [line["problem"].replace(f"{root}/", "") for line in log if "problem" in line],
             **{f"{key}_objects": sum(line[key] for line in log) for key in ("oz", "bytes")},
             "oz_searched": sum(line["oz"] for line in searched),
             **{key: sum(line[key] for line in searched) for key in ("lists", "inlining")},
         }
-        record = {"programs": measured, "lines": table(measured)}
+        record = {"programs": programs, "lines": table(programs)}
         arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def table(programs: dict[str, Any]) -> list[list[str]]:
     """Objects, linked programs, tests, seconds."""
-    head = ["", "sources", "objects, -Oz", "smaller, %", "of it lists, %", "linked, %", "tests"]
-    lines = [[*head, "build, CPU s: -Oz / search / replay"]]
-    for name, one in programs.items():
-        small, again = one["small"], one["replayed"]
-        linked = 100 * (1 - small["linked"] / one["oz"]["linked"])
-        shares = [100 * (1 - one["bytes_objects"] / one["oz_objects"]), 100 * (1 - one["lists"] / one["oz_searched"])]
-        passed = small["passed"] and again["passed"] and again["same_bytes"]
-        tests = "pass" if passed else ("fail" if one["oz"]["passed"] else "fail at -Oz, too")
-        seconds = " / ".join(f"{one[key]['seconds']:.0f}" for key in ("oz", "small", "replayed"))
+    header = ["", "sources", "objects, -Oz", "smaller, %", "of it lists, %", "linked, %", "tests"]
+    lines = [[*header, "build, CPU s: -Oz / search / replay"]]
+    for name, row in programs.items():
+        small, replay = row["small"], row["replayed"]
+        linked = 100 * (1 - small["linked"] / row["oz"]["linked"])
+        shares = [100 * (1 - row["bytes_objects"] / row["oz_objects"]), 100 * (1 - row["lists"] / row["oz_searched"])]
+        all_pass = small["passed"] and replay["passed"] and replay["same_bytes"]
+        tests = "pass" if all_pass else ("fail" if row["oz"]["passed"] else "fail at -Oz, too")
+        seconds = " / ".join(f"{row[key]['seconds']:.0f}" for key in ("oz", "small", "replayed"))
         sizes = [f"{share:.2f}" for share in (*shares, linked)]
-        lines.append([name, str(one["files"]), f"{one['oz_objects']:,}", *sizes, tests, seconds])
+        lines.append([name, str(row["files"]), f"{row['oz_objects']:,}", *sizes, tests, seconds])
     return lines
 
 

@@ -56,18 +56,18 @@ LISTS = {20: 7, 200: 49}
 
 def random_order(calls: Calls, state: State, changes: Sequence[tuple[int, ...]]) -> list[float]:
     """A promise that knows nothing: any single decision is as good as another."""
-    drawn = random.Random(len(state.decisions) + len(changes))
-    return [drawn.random() - len(rows) for rows in changes]
+    rng = random.Random(len(state.decisions) + len(changes))
+    return [rng.random() - len(rows) for rows in changes]
 
 
 def sizes_of(engine: SharedEngine, text: str, pipelines: Sequence[str]) -> list[int]:
     """Loaded bytes under -Oz and each list; those of -Oz where a list fails."""
     oz, *sizes = engine.run_all(text.encode("utf-8", "surrogateescape"), [level("Oz"), *pipelines])
     assert not isinstance(oz, Failed)
-    return [oz.loaded_bytes, *(oz.loaded_bytes if isinstance(one, Failed) else one.loaded_bytes for one in sizes)]
+    return [oz.loaded_bytes, *(oz.loaded_bytes if isinstance(run, Failed) else run.loaded_bytes for run in sizes)]
 
 
-def by_threshold(path: Path, threshold: float, scratch: Path) -> int:
+def threshold_bytes(path: Path, threshold: float, scratch: Path) -> int:
     """Loaded bytes of clang -Oz that inlines what costs less, by LLVM's estimate."""
 
     def advise(site: CallSite) -> bool:
@@ -78,7 +78,7 @@ def by_threshold(path: Path, threshold: float, scratch: Path) -> int:
     return sums(elf_sections(scratch.read_bytes()))["loaded_bytes"]
 
 
-def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Sequence[int]) -> dict[str, Any]:
+def measure_file(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Sequence[int]) -> dict[str, Any]:
     """Of each row and budget, bytes; of -Oz; and how many calls there are."""
     text = path.read_bytes().decode("utf-8", "surrogateescape")
     trained = len(lists) - IDEAS
@@ -92,8 +92,8 @@ def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Se
         ).after.loaded_bytes
 
     scratch = path.with_suffix(".scratch.o")
-    at_default = by_threshold(path, 5, scratch)
-    swept = min([by_threshold(path, threshold, scratch) for threshold in THRESHOLDS])
+    default_bytes = threshold_bytes(path, 5, scratch)
+    swept = min([threshold_bytes(path, threshold, scratch) for threshold in THRESHOLDS])
     scratch.unlink()
     for budget in budgets:
         number = LISTS[budget]
@@ -101,7 +101,7 @@ def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Se
         best = min([0, *first], key=lambda row: sizes[row])
         pipeline = [level("Oz"), *lists][best]
         record["saved"][str(budget)] = {
-            "thresholds": min(at_default, swept) / at_default * oz,
+            "thresholds": min(default_bytes, swept) / default_bytes * oz,
             "random": inlined(level("Oz"), budget - 1, random_order),
             "inlining": inlined(level("Oz"), budget - 1),
             "lists": min(sizes[: budget - IDEAS] + sizes[-IDEAS:]),
@@ -122,30 +122,30 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     files = find_ir([arguments.ir], arguments.work, lambda: "clang-19", print, held_out=load_toml(RECIPE)["held_out"])
-    of: dict[str, list[Any]] = defaultdict(list)
-    for one in files:
-        if one.held_out == (arguments.part == "held_out") and one.path.stat().st_size <= MOST_BYTES:
-            of[one.project].append(one)
-    drawn = random.Random(0)
-    chosen = [one for _, group in sorted(of.items()) for one in drawn.sample(group, min(arguments.files, len(group)))]
+    pool: dict[str, list[Any]] = defaultdict(list)
+    for file in files:
+        if file.held_out == (arguments.part == "held_out") and file.path.stat().st_size <= MOST_BYTES:
+            pool[file.project].append(file)
+    rng = random.Random(0)
+    chosen = [file for _, group in sorted(pool.items()) for file in rng.sample(group, min(arguments.files, len(group)))]
     task = get_task("pass_list")
-    lists = [one.pipeline for one in fixed_lists(TaskHead.load(ready_heads(task)[""], task), 100)]
+    lists = [entry.pipeline for entry in fixed_lists(TaskHead.load(ready_heads(task)[""], task), 100)]
     journal = arguments.work / "inlining.jsonl"
     setup = [sorted(LISTS.items()), arguments.budgets]
     lines = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
-    done = {line["stamp"]: line for line in lines if line["setup"] == json.loads(json.dumps(setup))}
+    results = {line["stamp"]: line for line in lines if line["setup"] == json.loads(json.dumps(setup))}
     with SharedEngine(19) as engine:
-        for one in track(chosen, "files"):
-            if one.stamp not in done:
-                facts = {"stamp": one.stamp, "setup": setup, "project": one.project, "file": one.file}
+        for file in track(chosen, "files"):
+            if file.stamp not in results:
+                facts = {"stamp": file.stamp, "setup": setup, "project": file.project, "file": file.file}
                 try:
-                    done[one.stamp] = facts | measured(engine, one.path, lists, arguments.budgets)
+                    results[file.stamp] = facts | measure_file(engine, file.path, lists, arguments.budgets)
                 except MirencError as error:
-                    done[one.stamp] = facts | {"problem": str(error)[:200]}
+                    results[file.stamp] = facts | {"problem": str(error)[:200]}
                 with journal.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(done[one.stamp]) + "\n")
+                    stream.write(json.dumps(results[file.stamp]) + "\n")
         version = engine.version
-    rows = [done[one.stamp] for one in chosen]
+    rows = [results[file.stamp] for file in chosen]
     finished = [row for row in rows if "saved" in row]
     record = {
         "llvm": version,
@@ -154,7 +154,7 @@ def main() -> None:
         "files": len(finished),
         "problems": sorted(row["problem"] for row in rows if "problem" in row),
         "lines": table(finished, arguments.budgets),
-        "by project": {str(budget): by_project(finished, str(budget)) for budget in arguments.budgets},
+        "by project": {str(budget): shares_by_project(finished, str(budget)) for budget in arguments.budgets},
     }
     arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
@@ -162,28 +162,28 @@ def main() -> None:
 def table(rows: Sequence[Row], budgets: Sequence[int]) -> list[list[str]]:
     """Per cent saved in the geometric mean over files, with intervals over projects."""
     projects = sorted({row["project"] for row in rows})
-    head = [f"{len(rows)} files of {len(projects)} projects", "all files", "files with calls", "without lz4"]
-    lines = [[*head, "more than lists alone", "of all bytes"]]
+    header = [f"{len(rows)} files of {len(projects)} projects", "all files", "files with calls", "without lz4"]
+    lines = [[*header, "more than lists alone", "of all bytes"]]
     with_calls = [row for row in rows if row["calls"]]
     without = [row for row in rows if row["project"] != "lz4"]
     for budget in map(str, budgets):
         oz = sum(row["oz"] for row in rows)
         for name, title in TITLES.items():
             parts = [interval(part, logs(part, budget, name)) for part in (rows, with_calls, without)]
-            more = interval(rows, logs(rows, budget, name) - logs(rows, budget, "lists")) if name == "both" else ""
+            gain = interval(rows, logs(rows, budget, name) - logs(rows, budget, "lists")) if name == "both" else ""
             total = 100 * (1 - sum(row["saved"][budget][name] for row in rows) / oz)
-            lines.append([f"{title}, {budget} compilations", *parts, more, f"{total:.2f}"])
+            lines.append([f"{title}, {budget} compilations", *parts, gain, f"{total:.2f}"])
     return lines
 
 
-def by_project(rows: Sequence[Row], budget: str) -> dict[str, dict[str, float]]:
+def shares_by_project(rows: Sequence[Row], budget: str) -> dict[str, dict[str, float]]:
     """Per cent saved of each project."""
-    of: dict[str, list[Row]] = defaultdict(list)
+    rows_of_project: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
-        of[row["project"]].append(row)
+        rows_of_project[row["project"]].append(row)
     return {
-        project: {name: round(100 * (1 - float(np.exp(-logs(mine, budget, name).mean()))), 2) for name in TITLES}
-        for project, mine in sorted(of.items())
+        project: {name: round(100 * (1 - float(np.exp(-logs(group, budget, name).mean()))), 2) for name in TITLES}
+        for project, group in sorted(rows_of_project.items())
     }
 
 

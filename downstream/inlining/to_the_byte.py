@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=150)
     arguments = parser.parse_args()
     paths = sorted(arguments.work.rglob("*.ll"))
-    equal = sites = 0
+    equal_files = sites = 0
     plainly = asking = 0.0
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "made.o")
@@ -37,11 +37,11 @@ def main() -> None:
             start = time.perf_counter()
             subprocess.run(words, check=True)
             middle = time.perf_counter()
-            plain = output.read_bytes()
+            default_object = output.read_bytes()
             decided = compile_asking(words, llvm_rule)
             plainly += middle - start
             asking += time.perf_counter() - middle
-            by_rule = output.read_bytes()
+            rule_object = output.read_bytes()
             decisions = iter([inline for _, inline in decided])
 
             def replay(_: CallSite, left: Iterator[bool] = decisions) -> bool:
@@ -49,11 +49,11 @@ def main() -> None:
 
             compile_asking(words, replay)
             sites += len(decided)
-            if plain == by_rule == output.read_bytes():
-                equal += 1
+            if default_object == rule_object == output.read_bytes():
+                equal_files += 1
             else:
                 print(f"differs: {path}")
-    print(f"{equal} of {arguments.files} files are equal to the byte, with {sites:,} questions")
+    print(f"{equal_files} of {arguments.files} files are equal to the byte, with {sites:,} questions")
     print(f"a compilation that asks takes {asking / plainly:.2f} of the time")
 
 

@@ -45,7 +45,7 @@ def template_programs() -> Iterator[Program]:
         language = {".c": "c", ".cc": "c++"}[path.suffix]
         first, second = code.split("\n// ----\n")
         for number, (body, calls) in enumerate(VARIANTS):
-            uses = " + ".join(f"f((x) + {at}) * {2 * at + 1}" for at in range(calls))
+            uses = " + ".join(f"f((x) + {call}) * {2 * call + 1}" for call in range(calls))
             defined = f"#define BODY(x) ({body.replace('x', '(x)')})\n#define USES(f, x) ({uses})\n"
             units = [f"{defined}#define K {number + 2}\n{unit}" for unit in (first, second)]
             yield Program(kind, f"{path.stem}-{number}", language, flags, link, (units[0], units[1]))
@@ -90,42 +90,42 @@ def _ends(text: str) -> bool:
 def split(text: str, *, weak: bool = False) -> tuple[str, str]:
     """Two units of a program of csmith: every other function is in the second one."""
     functions = list(_DEFINED.finditer(text))
-    second = {one[1] for one in functions[1::2]}
-    rest = _DEFINED.sub("", text)
-    main = rest[rest.index("int main (void)") :]
-    before = rest[: rest.index("int main (void)")]
+    second = {match[1] for match in functions[1::2]}
+    remaining_text = _DEFINED.sub("", text)
+    main = remaining_text[remaining_text.index("int main (void)") :]
+    declarations = remaining_text[: remaining_text.index("int main (void)")]
     bodies = ["", ""]
-    for one in functions:
-        bodies[one[1] in second] += one[0]
+    for match in functions:
+        bodies[match[1] in second] += match[0]
     blocks = [
         "".join(re.findall(r"^\{.*?^\}", body, re.MULTILINE | re.DOTALL)) for body in (bodies[0] + main, bodies[1])
     ]
-    used = [set(re.findall(r"\bfunc_\d+\b", block)) for block in blocks]
-    shared = (used[0] & second) | (used[1] & ({one[1] for one in functions} - second))
+    used_functions = [set(re.findall(r"\bfunc_\d+\b", block)) for block in blocks]
+    shared_functions = (used_functions[0] & second) | (used_functions[1] & ({match[1] for match in functions} - second))
     mark = "__attribute__((weak)) " if weak else ""
 
-    def spoken(words: str) -> str:
+    def exported(words: str) -> str:
         """Without `static` where the other unit calls it."""
         line = words.split("\n", 1)[0]
         name = re.search(r"func_\d+", line)
-        return re.sub(r"^(?:inline )?static ", mark, words) if name and name[0] in shared else words
+        return re.sub(r"^(?:inline )?static ", mark, words) if name and name[0] in shared_functions else words
 
     def heading(unit: int) -> str:
         def forward(line: re.Match[str]) -> str:
             name = re.search(r"func_\d+", line[1])
             assert name is not None
-            if name[0] in shared:
+            if name[0] in shared_functions:
                 return line[1]
             return line[0] if (name[0] in second) == bool(unit) else ""
 
-        words = _FORWARD.sub(forward, before)
+        words = _FORWARD.sub(forward, declarations)
         return _VARIABLE.sub(r"extern \1;" if unit else lambda line: line[0].removeprefix("static "), words)
 
-    units = [heading(unit) + _DEFINED.sub(lambda one: spoken(one[0]), bodies[unit]) for unit in (0, 1)]
+    units = [heading(unit) + _DEFINED.sub(lambda match: exported(match[0]), bodies[unit]) for unit in (0, 1)]
     return units[0] + main, units[1]
 
 
 def programs(csmith: int, kinds: Sequence[str] = ()) -> list[Program]:
     """All templates, and so many of csmith; with ``kinds`` only these."""
-    every = [*template_programs(), *csmith_programs(csmith)]
-    return [one for one in every if not kinds or one.kind in kinds]
+    candidates = [*template_programs(), *csmith_programs(csmith)]
+    return [program for program in candidates if not kinds or program.kind in kinds]

@@ -58,32 +58,32 @@ class OpenMPPublished(Task):
         folder = dataset_folder(self.dataset, data_dir)
         times: dict[tuple[str, str], dict[Key, float]] = {}
         for line, row in enumerate(read_table(folder, _TABLE, _COLUMNS), 1):
-            where = f"{_TABLE}, record {line} ({row['progname']}, {row['probsize']})"
+            location = f"{_TABLE}, record {line} ({row['progname']}, {row['probsize']})"
             if row["probsize"] not in _SIZES:
-                raise TaskError(f"{where}: size {row['probsize']!r} is none of {', '.join(_SIZES)}")
-            costs_of = times.setdefault((row["progname"], row["probsize"]), {})
-            setting = _setting(row, where)
-            if setting in costs_of:
-                raise TaskError(f"{where}: this setting stands twice in the table. Leave out one")
-            costs_of[setting] = real(row, "xtime", where)
+                raise TaskError(f"{location}: size {row['probsize']!r} is none of {', '.join(_SIZES)}")
+            costs_by_setting = times.setdefault((row["progname"], row["probsize"]), {})
+            setting = _setting(row, location)
+            if setting in costs_by_setting:
+                raise TaskError(f"{location}: this setting stands twice in the table. Leave out one")
+            costs_by_setting[setting] = real(row, "xtime", location)
         # All settings that any program ran under.
-        settings = sorted({setting for costs_of in times.values() for setting in costs_of})
+        settings = sorted({setting for costs_by_setting in times.values() for setting in costs_by_setting})
         default = (max(int(setting[0]) for setting in settings), *_DEFAULT_WORDS)
         if default not in settings:
             raise TaskError(f"{_TABLE}: nothing ran under the default, {default}")
         samples = []
-        for (program, size), costs_of in sorted(times.items()):
+        for (program, size), costs_by_setting in sorted(times.items()):
             name, context = f"{program} {_SIZES[size]}", (_SIZES[size],)
-            costs = tuple(costs_of.get(setting, math.nan) for setting in settings)
+            costs = tuple(costs_by_setting.get(setting, math.nan) for setting in settings)
             samples.append(Sample(name, None, program, context, costs, part=program, code=program))
         space = Space(_KNOBS, tuple(settings), settings.index(default), missing="never")
         return TaskData(samples, space, content_hash(self.dataset, data_dir))
 
 
-def _setting(row: Mapping[str, str], where: str) -> Key:
+def _setting(row: Mapping[str, str], location: str) -> Key:
     kind, _, chunk = row["OMP_SCHEDULE"].partition(",")
-    threads = real(row, "OMP_NUM_THREADS", where)
+    threads = real(row, "OMP_NUM_THREADS", location)
     if threads != int(threads) or not (chunk or "0").isdigit():
         schedule = f"{row['OMP_NUM_THREADS']} threads and schedule {row['OMP_SCHEDULE']!r}"
-        raise TaskError(f"{where}: {schedule}; both are as in 8 and 'dynamic,64'. Mend or leave out the row")
+        raise TaskError(f"{location}: {schedule}; both are as in 8 and 'dynamic,64'. Mend or leave out the row")
     return int(threads), row["OMP_PROC_BIND"], row["OMP_PLACES"], kind, int(chunk or 0)

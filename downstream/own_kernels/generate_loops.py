@@ -23,41 +23,41 @@ def generate(count: int, seed: int) -> Iterator[MeasuredKernel]:
     """
     members = [(text, int(text.keys["weight"])) for family in structures().values() for text in family]
     order = Random(f"order {seed}")
-    seen: set[tuple[str, int, int]] = set()
+    known_keys: set[tuple[str, int, int]] = set()
     generated = turn = 0
     while generated < count:
-        taken = [text for text, weight in members if weight > turn % 4]
-        order.shuffle(taken)
-        before = generated
-        for text in taken:
-            kernel = _draw_new(text, Random(f"{text.name} {seed} {turn}"), turn, seen)
+        round_texts = [text for text, weight in members if weight > turn % 4]
+        order.shuffle(round_texts)
+        count_before = generated
+        for text in round_texts:
+            kernel = _draw_new(text, Random(f"{text.name} {seed} {turn}"), turn, known_keys)
             if kernel is not None:
                 yield kernel
                 generated += 1
             if generated == count:
                 return
-        if generated == before:
+        if generated == count_before:
             raise ValueError(f"The generator has {generated} different kernels, not {count}. Ask for fewer.")
         turn += 1
 
 
-def _draw_new(text: KernelText, rng: Random, turn: int, seen: set[tuple[str, int, int]]) -> MeasuredKernel | None:
+def _draw_new(text: KernelText, rng: Random, turn: int, known_keys: set[tuple[str, int, int]]) -> MeasuredKernel | None:
     for _ in range(TRIES):
         n = draw_size(text.keys["sizes"], rng)
         source = write_source(text, n, rng)
         # Names aside, the same text with the same size is the same sample.
         key = source.text.replace(source.function, ""), n, source.rows
-        if key in seen:
+        if key in known_keys:
             continue
-        seen.add(key)
-        work = n ** int(text.keys["order"]) * max(source.rows, 1)
+        known_keys.add(key)
+        operations = n ** int(text.keys["order"]) * max(source.rows, 1)
         return MeasuredKernel(
             name=f"{text.name}-{turn:03}",
             group=text.name,
             family=text.family,
             language="c",
             source=source.text,
-            driver=write_driver(source, max(1, LEAST_WORK // work), rng),
+            driver=write_driver(source, max(1, LEAST_WORK // operations), rng),
             function=source.function,
             line=source.line,
             size=n,

@@ -56,7 +56,7 @@ _CUDA_WORDS = {
 }
 # With what stands before and after it where that binds less than any operator.
 _ID = re.compile(r"([=(,\[] ?|\breturn )?\b(get_\w+)\(([01])\)(?=([;,)\]])?)")
-_PLAIN = re.compile(r"[\w.-]+")
+_IDENTIFIER = re.compile(r"[\w.-]+")
 _MATH = re.compile(r"\b(sqrt|rsqrt|exp|log|sin|cos|pow|tanh|fabs|fmin|fmax)\(")
 
 
@@ -66,7 +66,7 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
     Any beginning is spread: one kernel of each structure (group) at one of its sizes, then at another, then others.
     """
     families = read_folder(HERE / "gpu", KEYS).values()
-    structures = [list(_at_sizes(text, language)) for texts in families for text in texts]
+    structures = [list(_sized_kernels(text, language)) for texts in families for text in texts]
     random.Random(seed).shuffle(structures)
     for row in itertools.zip_longest(*structures):
         structures_left = [kernels for kernels in row if kernels is not None]
@@ -74,7 +74,7 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
             yield from (kernels[(turn + place) % _SIZE_COUNT] for place, kernels in enumerate(structures_left))
 
 
-def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]:
+def _sized_kernels(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]:
     """For each choice of types and constants, a kernel at each size."""
     numbers = text.keys["cpu" if language == "cl" else "gpu"].split(", ")
     sizes = SIZES[text.keys["sizes"]][language] if text.keys["sizes"] else tuple(map(int, numbers))
@@ -90,14 +90,14 @@ def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]
 def variants(text: KernelText) -> Iterator[GpuText]:
     """The text with each choice of its words."""
     words = {word: values for word, values in text.words.items() if not word.endswith(" by T")}
-    by_type = {word: values for word, values in text.words.items() if word not in words}
+    values_by_type = {word: values for word, values in text.words.items() if word not in words}
     for values in itertools.product(*words.values()):
         chosen = dict(zip(words, values, strict=True))
         place = words["T"].index(chosen["T"])
-        filled = chosen | {word.partition(" ")[0]: values[place] for word, values in by_type.items()}
+        filled = chosen | {word.partition(" ")[0]: values[place] for word, values in values_by_type.items()}
         name = text.name
         for word, value in chosen.items():  # a formula is named by its place
-            name += f"-{value if _PLAIN.fullmatch(value) else words[word].index(value) + 1}"
+            name += f"-{value if _IDENTIFIER.fullmatch(value) else words[word].index(value) + 1}"
         yield GpuText(text, name, filled)
 
 
@@ -121,7 +121,7 @@ class GpuText:
             return re.sub(r"\(double\)(-?\d+\.\d+)\b", r"\1", template)
 
         self.name, self.function, self.power_of_two = name, text.name, text.keys["power_of_two"] == "yes"
-        self.above = filled(text.above)
+        self.preamble = filled(text.preamble)
         self.body = filled("\n".join(f"    {line}" if line else "" for line in text.body))
         self.items = [filled(item.strip()) for item in text.keys["items"].split(",")]
         self.spelled = [*map(filled, text.parameters)]
@@ -129,19 +129,19 @@ class GpuText:
         for parameter in self.spelled:
             *qualifiers, kind, spelled = parameter.split()
             pointed = "local" if "__local" in qualifiers else "in" if "const" in qualifiers else "out"
-            role, bare = pointed if spelled.startswith("*") else "value", spelled.lstrip("*")
-            data = filled(text.data.get(bare, bare if role == "value" else "n"))
-            self.parameters.append(_Parameter(role, kind, bare, data))
+            role, variable = pointed if spelled.startswith("*") else "value", spelled.lstrip("*")
+            data = filled(text.data.get(variable, variable if role == "value" else "n"))
+            self.parameters.append(_Parameter(role, kind, variable, data))
 
     def opencl(self) -> str:
-        above = f"{self.above}\n\n" if self.above else ""
-        source = f"{above}__kernel void {self.function}({_listed(self.spelled)})\n{{\n{self.body}\n}}\n"
+        preamble = f"{self.preamble}\n\n" if self.preamble else ""
+        source = f"{preamble}__kernel void {self.function}({_parameter_list(self.spelled)})\n{{\n{self.body}\n}}\n"
         enabled = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n\n" if re.search(r"\bdouble\b", source) else ""
         return enabled + source
 
     def cuda(self) -> str:
         """As CUDA; functions of floating numbers get their ``f`` unless the kernel is of doubles."""
-        shared = [
+        shared_arrays = [
             f"    extern __shared__ {parameter.type} {parameter.name}[];\n"
             for parameter in self.parameters
             if parameter.role == "local"
@@ -152,9 +152,9 @@ class GpuText:
             for parameter in self.parameters
             if parameter.role != "local"
         ]
-        above = f"__device__ {self.above}\n\n" if self.above else ""
-        head = f'extern "C" __global__ void {self.function}({_listed(spelled)})'
-        text = f"{above}{head}\n{{\n{''.join(shared)}{self.body}\n}}\n"
+        preamble = f"__device__ {self.preamble}\n\n" if self.preamble else ""
+        signature = f'extern "C" __global__ void {self.function}({_parameter_list(spelled)})'
+        text = f"{preamble}{signature}\n{{\n{''.join(shared_arrays)}{self.body}\n}}\n"
         for word, instead in _CUDA_WORDS.items():
             text = text.replace(word, instead)
         text = _ID.sub(_cuda_id, text)
@@ -181,17 +181,17 @@ class GpuText:
 
 def _cuda_id(match: re.Match[str]) -> str:
     """CUDA's expression for a call of OpenCL's, in brackets where an operator beside it would take it apart."""
-    before, function, dimension, after = match.groups()
+    prefix, function, dimension, suffix = match.groups()
     expression = _CUDA_IDS[function].format("xy"[int(dimension)])
-    closed = " " not in expression or (before is not None and after is not None)
-    return (before or "") + (expression if closed else f"({expression})")
+    is_closed = " " not in expression or (prefix is not None and suffix is not None)
+    return (prefix or "") + (expression if is_closed else f"({expression})")
 
 
 def _fill_lines(parameter: _Parameter, fill: str, seed: int) -> Iterator[str]:
     """What a buffer holds: ``FILL KEY=VALUE ...``, in which ``uniform`` need not be said of an input."""
     options = dict(word.split("=", 1) for word in fill.split() if "=" in word)
-    named = [word for word in fill.split() if "=" not in word]
-    fill = named[0] if named else "uniform" if parameter.role == "in" else ""
+    fill_names = [word for word in fill.split() if "=" not in word]
+    fill = fill_names[0] if fill_names else "uniform" if parameter.role == "in" else ""
     if fill == "uniform" and parameter.type in _HIGH:
         options.setdefault("high", str(_HIGH[parameter.type]))
     if fill:
@@ -202,6 +202,6 @@ def _fill_lines(parameter: _Parameter, fill: str, seed: int) -> Iterator[str]:
         yield "output = true"
 
 
-def _listed(parameters: list[str]) -> str:
-    joined = ", ".join(parameters)
-    return joined if len(joined) < _WIDEST else "\n    " + ",\n    ".join(parameters)
+def _parameter_list(parameters: list[str]) -> str:
+    line = ", ".join(parameters)
+    return line if len(line) < _WIDEST else "\n    " + ",\n    ".join(parameters)

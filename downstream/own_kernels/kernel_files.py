@@ -45,7 +45,7 @@ class KernelText:
     keys: Mapping[str, str]  # of the header: values of the reader's keys, ...
     data: Mapping[str, str]  # ... what parameters hold, ...
     words: Mapping[str, tuple[str, ...]]  # ... and what words of the code may be
-    above: str  # types or functions that the kernel needs; "" for none
+    preamble: str  # types or functions that the kernel needs; "" for none
     returns: str
     function: str
     parameters: tuple[str, ...]
@@ -64,30 +64,30 @@ def read_folder(folder: Path, keys: Mapping[str, str]) -> dict[str, list[KernelT
 
     ``keys`` are what else a header may say, and what holds where it does not.
     """
-    shared: Lists = {}
+    common_lists: Lists = {}
     families = {}
     for path in sorted(folder.glob("*.c")):
         first, *texts = re.split(r"^(?=// name: )", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        lists, defaults = dict(shared), dict(keys)
+        lists, defaults = dict(common_lists), dict(keys)
         for key, value in entries(first).items():
             if key in keys:
                 defaults[key] = value
             else:
-                lists[key] = _listed(value, lists)
+                lists[key] = _list_values(value, lists)
         if texts:
             family = re.sub(r"^\d+_", "", path.stem).replace("_", " ")
             families[family] = [_read_kernel(text, family, lists, defaults) for text in texts]
         else:
-            shared = lists
+            common_lists = lists
     return families
 
 
 def _read_kernel(text: str, family: str, lists: Lists, defaults: Mapping[str, str]) -> KernelText:
     values = entries(text)
     code = _HEADER.sub("", text, count=1).strip("\n")
-    head, _, body = code.removesuffix("\n}").rpartition("\n{\n")
-    above, _, signature = head.rpartition("\n\n")
-    words = {key: _listed(values.pop(key), lists) for key in [*values] if key.partition(" ")[0].isupper()}
+    declaration, _, body = code.removesuffix("\n}").rpartition("\n{\n")
+    preamble, _, signature = declaration.rpartition("\n\n")
+    words = {key: _list_values(values.pop(key), lists) for key in [*values] if key.partition(" ")[0].isupper()}
     match = _SIGNATURE.fullmatch(signature)
     assert match is not None
     return KernelText(
@@ -96,7 +96,7 @@ def _read_kernel(text: str, family: str, lists: Lists, defaults: Mapping[str, st
         keys={key: values.pop(key, default) for key, default in defaults.items()},
         words={"T": lists.get("T", ()), **words},
         data=values,
-        above=above.strip("\n"),
+        preamble=preamble.strip("\n"),
         returns=match["returns"].strip(),
         function=match["function"],
         parameters=tuple(parameter.strip() for parameter in match["parameters"].split(",")),
@@ -110,6 +110,6 @@ def entries(text: str) -> dict[str, str]:
     return {key: re.sub(r"\s*\n//\s+", " ", value).strip() for key, value in _ENTRY.findall(header)}
 
 
-def _listed(value: str, lists: Lists) -> tuple[str, ...]:
+def _list_values(value: str, lists: Lists) -> tuple[str, ...]:
     """Values between bars; the name of a list stands for its values."""
     return tuple(entry for item in value.split("|") for entry in lists.get(item.strip(), (item.strip(),)))

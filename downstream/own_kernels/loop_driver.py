@@ -121,7 +121,7 @@ def _setup(array: _Array, rng: Random) -> str:
     if fill.startswith("row "):
         value = re.sub(r"\bi\b(?! - 1\])", "(i % (count / rows))", value)
     size = f"sizeof({array.ctype})"
-    before = f"""        {array.name}_before = allocate(count * {size}, 0);
+    copy = f"""        {array.name}_before = allocate(count * {size}, 0);
         memcpy({array.name}_before, now, count * {size});
 """
     return f"""    {{
@@ -130,7 +130,7 @@ def _setup(array: _Array, rng: Random) -> str:
         for (long i = 0; i < count; i++)
             now[i] = {value};
         {array.name} = now;
-{before if array.changed else ""}    }}
+{copy if array.changed else ""}    }}
 """
 
 

@@ -72,17 +72,17 @@ def fill_value(fill: str, ctype: str) -> str:
     It is C, of ``i`` (the element), ``count`` (of elements), ``now`` (the array) and ``next()`` (32 random bits).
     """
     name, _, argument = fill.partition(" ")
-    real = ctype in ("float", "double")
+    is_real = ctype in ("float", "double")
     unsigned = ctype.startswith("u") or ctype == "size_t"
-    wide = "next()" if unsigned or ctype in ("int8_t", "char") else "(int)(next() % 20001) - 10000"
+    wide_range = "next()" if unsigned or ctype in ("int8_t", "char") else "(int)(next() % 20001) - 10000"
     values = {
-        "plain": "(next() % 2001) / 1000.0 - 1" if real else f"(int)(next() % 41){'' if unsigned else ' - 20'}",
-        "positive": "0.5 + (next() % 1001) / 1000.0" if real else "1 + next() % 20",
-        "near": "0.999 + (next() % 2001) / 1000000.0" if real else "next() % 2 * 2 + 1",
-        "percent": "(next() % 10000) / 100.0" if real else "next() % 100",
-        "waves": "i / 64 * 37 % 100" + (" + 0.5" if real else ""),
-        "ramp": "i % 97" + (" / 97.0" if real else ""),
-        "any": "(next() % 20001) / 100.0 - 100" if real else wide,
+        "plain": "(next() % 2001) / 1000.0 - 1" if is_real else f"(int)(next() % 41){'' if unsigned else ' - 20'}",
+        "positive": "0.5 + (next() % 1001) / 1000.0" if is_real else "1 + next() % 20",
+        "near": "0.999 + (next() % 2001) / 1000000.0" if is_real else "next() % 2 * 2 + 1",
+        "percent": "(next() % 10000) / 100.0" if is_real else "next() % 100",
+        "waves": "i / 64 * 37 % 100" + (" + 0.5" if is_real else ""),
+        "ramp": "i % 97" + (" / 97.0" if is_real else ""),
+        "any": "(next() % 20001) / 100.0 - 100" if is_real else wide_range,
         "zero": "0",
         "identity": f"i % ({argument})",
         "clustered": f"((i / 16 * 2654435761ul) % ({argument}) + next() % 16) % ({argument})",
@@ -147,7 +147,7 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
     words, code = _draw_words(text, rng), "\n".join((*text.parameters, *text.body))
     body = [fill_words(line, words) for line in text.body]
     data = {name: fill_words(value, words) for name, value in text.data.items()}
-    above, returns = fill_words(text.above, words), fill_words(text.returns, words)
+    preamble, returns = fill_words(text.preamble, words), fill_words(text.returns, words)
     parameters = [_read_parameter(fill_words(parameter, words), words["T"]) for parameter in text.parameters]
     rows, share = 0, 0.7 if n < 32 else 0.35 if n < 256 else 0.0
     if text.keys["rows"] == "yes" and rng.random() < share:
@@ -155,7 +155,7 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
     # A short loop of constant trip count is unrolled away before the vectorizer sees it.
     constant = text.keys["constant"] == "yes" and n >= 120 and rng.random() < 0.3
     if rows:
-        body = _in_rows(body, parameters, data, words["I"])
+        body = _wrap_in_rows(body, parameters, data, words["I"])
         if returns != "void":
             parameters.insert(0, _read_parameter(f"{returns} *{RESULTS}", words["T"]))
             data[RESULTS], returns = "1: zero", "void"
@@ -178,9 +178,9 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
         headers.append("#include <stdlib.h>")
     signature = f"{returns} {function}({', '.join(parameter.text for parameter in parameters)})"
     trip = fill_words(text.keys["trip"], words)
-    known = trip != "unknown" and (constant or not re.search(r"\bn\b", trip))
-    trip_count = int(read_expression(trip, ("n",))(n=n)) if known else 0
-    lines = [*headers, "", *([*above.split("\n"), ""] if above else [])]
+    is_known = trip != "unknown" and (constant or not re.search(r"\bn\b", trip))
+    trip_count = int(read_expression(trip, ("n",))(n=n)) if is_known else 0
+    lines = [*headers, "", *([*preamble.split("\n"), ""] if preamble else [])]
     lines += [signature, "{", *(f"    {line}" if line else "" for line in body), "}"]
     return Source(
         text="\n".join(lines).replace("@", "") + "\n",
@@ -189,7 +189,7 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
         returns=returns,
         parameters=tuple(parameters),
         data=data,
-        structs=above if above.startswith("struct") else "",
+        structs=preamble if preamble.startswith("struct") else "",
         n=n,
         rows=rows,
         trip_count=trip_count,
@@ -212,7 +212,7 @@ def _read_parameter(text: str, element: str) -> Parameter:
     return Parameter(text, name, ctype, pointer, pointer and not text.startswith("const "))
 
 
-def _in_rows(body: list[str], parameters: list[Parameter], data: Mapping[str, str], counter: str) -> list[str]:
+def _wrap_in_rows(body: list[str], parameters: list[Parameter], data: Mapping[str, str], counter: str) -> list[str]:
     lines = [f"for ({counter} row = 0; row < rows; row++) {{"]
     for line in body:
         text = re.sub(r"^return (.+);$", rf"{RESULTS}[row] = \1;", line)

@@ -50,17 +50,17 @@ def make_ir(sources: Path) -> None:
             subprocess.run(["cmake", "-S", root, "-B", root / "build"], check=True, capture_output=True)
         if project == "picosat":
             (root / "config.h").touch()
-        used = 0
+        total_bytes = 0
         for source in sorted(root.glob(files), key=lambda path: (path.stat().st_size, path.name)):
             command = ["clang-19", "-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-w", "-o", "-"]
             name = source.relative_to(root)
-            done = subprocess.run([*command, *flags.split(), name], cwd=root, capture_output=True, check=False)
-            if done.returncode or b"\ndefine " not in done.stdout:
+            process = subprocess.run([*command, *flags.split(), name], cwd=root, capture_output=True, check=False)
+            if process.returncode or b"\ndefine " not in process.stdout:
                 continue
-            data = lzma.compress(done.stdout, preset=9 | lzma.PRESET_EXTREME)
-            if used and used + len(data) > MOST_BYTES:
+            data = lzma.compress(process.stdout, preset=9 | lzma.PRESET_EXTREME)
+            if total_bytes and total_bytes + len(data) > MOST_BYTES:
                 break
-            used += len(data)
+            total_bytes += len(data)
             target = IR / project / f"{source.stem}.ll.xz"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)

@@ -57,11 +57,11 @@ def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> l
         return render(changed)
 
     lists = [PassList(level("Oz"), "default"), PassList(render(tree), "expanded")][:count]
-    rest = count - len(lists)
-    mutations = round(_MUTATIONS * rest)
-    long = (rest - mutations) // 2
+    remaining = count - len(lists)
+    mutations = round(_MUTATIONS * remaining)
+    long = (remaining - mutations) // 2
     _draw("mutation", mutation, mutations, engine, lists)
-    _draw("random", lambda: random_list(pool, chance), rest - mutations - long, engine, lists)
+    _draw("random", lambda: random_list(pool, chance), remaining - mutations - long, engine, lists)
     _draw("long random", lambda: random_list(pool, chance, _LONG), long, engine, lists)
     return lists
 
@@ -71,29 +71,29 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
     fired: set[Step] = set()
     for text in texts:
         untested = [step for step in pool if step not in fired]
-        alone = [random_list([step], random.Random(0), longest=1) for step in untested]  # the list of one pass
+        singles = [random_list([step], random.Random(0), longest=1) for step in untested]  # the list of one pass
         for beginning in _BEGINNINGS:
-            lists = [beginning, *(",".join(filter(None, (beginning, single))) for single in alone)]
+            lists = [beginning, *(",".join(filter(None, (beginning, single))) for single in singles)]
             try:
-                before, *after = engine.run_all(text.encode(), lists)
+                reference, *results = engine.run_all(text.encode(), lists)
             except IRParseError:
                 continue
-            if isinstance(before, Optimised):
-                for step, result in zip(untested, after, strict=True):
-                    if isinstance(result, Optimised) and result.digest != before.digest:
+            if isinstance(reference, Optimised):
+                for step, result in zip(untested, results, strict=True):
+                    if isinstance(result, Optimised) and result.digest != reference.digest:
                         fired.add(step)
     return [step for step in pool if step in fired]
 
 
 def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists: list[PassList]) -> None:
     """Add ``count`` new lists that the engine knows."""
-    seen, end = {drawn.pipeline for drawn in lists}, len(lists) + count
+    pipelines, end = {entry.pipeline for entry in lists}, len(lists) + count
     for _ in range(_TRIES * count):
         if len(lists) == end:
             break
         pipeline = draw()
-        if pipeline not in seen and engine.knows(pipeline):
-            seen.add(pipeline)
+        if pipeline not in pipelines and engine.knows(pipeline):
+            pipelines.add(pipeline)
             lists.append(PassList(pipeline, kind))
 
 
@@ -118,8 +118,8 @@ def random_list(pool: Sequence[Step], chance: random.Random, longest: int = LONG
     """A list of one to ``longest`` passes of a pool, with repetition; PassError for an empty pool."""
     if not pool:
         raise PassError("there are no passes to draw a list from")
-    drawn = [chance.choice(pool) for _ in range(chance.randint(1, longest))]
-    adaptors = groupby(drawn, key=lambda step: "function" if step.kind in _LOOPS else step.kind)
+    sequence = [chance.choice(pool) for _ in range(chance.randint(1, longest))]
+    adaptors = groupby(sequence, key=lambda step: "function" if step.kind in _LOOPS else step.kind)
     return ",".join(_level(kind, list(group)) for kind, group in adaptors)
 
 
@@ -134,29 +134,29 @@ def _level(kind: str, group: list[Step]) -> str:
 
 def _edited(node: PassNode, path: Sequence[int], change: str, chance: random.Random) -> PassNode:
     """A tree with a change at the end of a way; adaptors left without any passes are gone."""
-    at, *rest = path
+    index, *rest = path
     children = list(node.passes)
     if rest:
-        child = _edited(children[at], rest, change, chance)
-        children[at : at + 1] = [child] if child.passes else []
+        child = _edited(children[index], rest, change, chance)
+        children[index : index + 1] = [child] if child.passes else []
     elif change == "drop":
-        del children[at]
+        del children[index]
     elif change == "swap":
-        children[at], children[at + 1] = children[at + 1], children[at]
+        children[index], children[index + 1] = children[index + 1], children[index]
     else:
-        children.insert(chance.randint(0, len(children)) if change == "repeat" else at, children[at])
+        children.insert(chance.randint(0, len(children)) if change == "repeat" else index, children[index])
     return PassNode(node.name, node.options, tuple(children))
 
 
 def _places(node: PassNode, change: str) -> Iterator[list[int]]:
     """Ways (indices from the root) to what a change can be made at."""
-    for at, child in enumerate(node.passes):
+    for index, child in enumerate(node.passes):
         fits = bool(child.passes) == (change == "repeat adaptor")
         if change == "swap":
-            fits = any(other.name not in _ANALYSES and other != child for other in node.passes[at + 1 : at + 2])
+            fits = any(peer.name not in _ANALYSES and peer != child for peer in node.passes[index + 1 : index + 2])
         if fits and child.name not in _ANALYSES:
-            yield [at]
-        yield from ([at, *path] for path in _places(child, change))
+            yield [index]
+        yield from ([index, *path] for path in _places(child, change))
 
 
 def main() -> None:
@@ -172,7 +172,7 @@ def main() -> None:
     texts = read_piece_ir(arguments.table, asked)
     with SharedEngine(19) as engine:
         lists = make_lists(engine, texts, arguments.count, arguments.seed)
-    write_json(arguments.output, [asdict(one) for one in lists])
+    write_json(arguments.output, [asdict(entry) for entry in lists])
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def _build(kernel: MeasuredKernel, folder: Path, engine: Engine, compiler: str, 
         command = [compiler, *FLAGS, "-w", "-fPIC", "-shared", "-o", str(folder / library), str(bitcode), "-lm"]
         return Cell((number,), (number,), optimised.digest, library, kernel.function, problem=compile_problem(command))
 
-    *cells, copy = (cell(number, one.pipeline) for number, one in enumerate((*lists, lists[0])))
+    *cells, copy = (cell(number, entry.pipeline) for number, entry in enumerate((*lists, lists[0])))
     if cells[0].problem:
         raise CompileError(cells[0].problem)
     return Build(tuple(cells), copy, build_driver(kernel, folder, Toolchain(compiler)), "")

@@ -25,21 +25,21 @@ _LINE = re.compile(r"^([0-9a-f]+) ([0-9a-f]+) [TtWw] (\S+)$", re.MULTILINE)
 def by_nm(commands: list[dict[str, Any]], compiler: str, scratch: Path) -> tuple[dict[tuple[str, str], int], list[str]]:
     """File and symbol -> bytes, and the files that do not compile."""
     sizes: dict[tuple[str, str], int] = {}
-    failed = []
+    failures = []
     for entry in commands:
         words = [word for word in entry["arguments"][1:] if not re.fullmatch(r"-O\w?|-c", word)]
         if "-o" in words:
             del words[words.index("-o") : words.index("-o") + 2]
         out = scratch / "code.o"
         if subprocess.run([compiler, *words, "-Oz", "-c", "-o", out], cwd=entry["directory"]).returncode:
-            failed.append(Path(entry["file"]).name)
+            failures.append(Path(entry["file"]).name)
             continue
-        listed = subprocess.run(["nm", "-S", out], check=True, capture_output=True, text=True).stdout
+        output = subprocess.run(["nm", "-S", out], check=True, capture_output=True, text=True).stdout
         places: dict[str, str] = {}
-        for place, size, symbol in _LINE.findall(listed):
+        for place, size, symbol in _LINE.findall(output):
             if places.setdefault(place, symbol) == symbol:
                 sizes[Path(entry["directory"], entry["file"]).name, symbol] = int(size, 16)
-    return sizes, failed
+    return sizes, failures
 
 
 def main() -> None:
@@ -53,25 +53,25 @@ def main() -> None:
     for project in arguments.projects:
         name, _, place = project.partition("=")
         words = ["sizes", place, "--compiler", arguments.compiler, "--json"]
-        printed = subprocess.run([sys.executable, "-m", "mirenc", *words], check=True, capture_output=True, text=True)
-        table = json.loads(printed.stdout)
+        process = subprocess.run([sys.executable, "-m", "mirenc", *words], check=True, capture_output=True, text=True)
+        table = json.loads(process.stdout)
         record["engine"] = table["engine"]
-        ours = {(Path(row["file"]).name, row["symbol"]): row["bytes"] for row in table["rows"]}
+        claimed = {(Path(row["file"]).name, row["symbol"]): row["bytes"] for row in table["rows"]}
         with tempfile.TemporaryDirectory() as folder:
             commands = json.loads(Path(place).read_text(encoding="utf-8"))
-            theirs, failed = by_nm(commands, arguments.compiler, Path(folder))
-        ours = {key: size for key, size in ours.items() if key[0] not in failed}
-        common = ours.keys() & theirs.keys()
-        other = {f"{file}:{symbol}": [ours[file, symbol], theirs[file, symbol]] for file, symbol in sorted(common)}
-        other = {key: sizes for key, sizes in other.items() if sizes[0] != sizes[1]}
+            measured, failures = by_nm(commands, arguments.compiler, Path(folder))
+        claimed = {key: size for key, size in claimed.items() if key[0] not in failures}
+        common = claimed.keys() & measured.keys()
+        pairs = {f"{file}:{symbol}": [claimed[file, symbol], measured[file, symbol]] for file, symbol in sorted(common)}
+        pairs = {key: sizes for key, sizes in pairs.items() if sizes[0] != sizes[1]}
         record["projects"][name] = {
-            "rows": len(ours),
-            "nm": len(theirs),
-            "same": len(common) - len(other),
-            "alone": len(ours.keys() ^ theirs.keys()),
-            "largest_difference": max((abs(mine - its) for mine, its in other.values()), default=0),
-            "other": other,
-            "files_left_out": failed,
+            "rows": len(claimed),
+            "nm": len(measured),
+            "same": len(common) - len(pairs),
+            "alone": len(claimed.keys() ^ measured.keys()),
+            "largest_difference": max((abs(claim - its) for claim, its in pairs.values()), default=0),
+            "other": pairs,
+            "files_left_out": failures,
         }
         print(name, record["projects"][name])
     if arguments.output is not None:

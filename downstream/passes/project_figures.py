@@ -39,45 +39,45 @@ def loaded_bytes(bitcode: bytes, version: str, folder: Path) -> int:
     (folder / "code.bc").write_bytes(bitcode)
     words = [f"llc-{major_of(version)}", "-filetype=obj", "-relocation-model=pic", "code.bc", "-o", "code.o"]
     subprocess.run(words, cwd=folder, check=True)
-    printed = subprocess.run(["size", "code.o"], cwd=folder, check=True, capture_output=True, text=True).stdout
-    text, data, *_ = printed.splitlines()[1].split()
+    output = subprocess.run(["size", "code.o"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    text, data, *_ = output.splitlines()[1].split()
     return int(text) + int(data)
 
 
-def of_project(paths: list[Path], lists: tuple[FixedList, ...], engine: Engine, scratch: Path) -> dict[str, Any]:
+def measure_project(paths: list[Path], lists: tuple[FixedList, ...], engine: Engine, scratch: Path) -> dict[str, Any]:
     """Bytes of a project's modules."""
-    modules, failed = [], []
-    won_by: Counter[str] = Counter()
+    modules, failures = [], []
+    winners: Counter[str] = Counter()
     for path in paths:
         try:
             code = read_code(path, version=engine.version)
-            tried = try_lists(engine, code.ir, [one.pipeline for one in lists], OZ)
+            trial = try_lists(engine, code.ir, [entry.pipeline for entry in lists], OZ)
         except MirencError as error:
-            failed.append(f"{path.name}: {error}")
+            failures.append(f"{path.name}: {error}")
             continue
-        real = [loaded_bytes(ir, engine.version, scratch) for ir in (engine.run(code.ir, OZ).ir, tried.ir)]
-        claimed = [tried.oz.loaded_bytes, tried.winner.loaded_bytes]
-        won_by["-Oz" if tried.best < 0 else lists[tried.best].origin] += 1
+        object_sizes = [loaded_bytes(ir, engine.version, scratch) for ir in (engine.run(code.ir, OZ).ir, trial.ir)]
+        claimed = [trial.oz.loaded_bytes, trial.winner.loaded_bytes]
+        winners["-Oz" if trial.best < 0 else lists[trial.best].origin] += 1
         modules.append(
             {
                 "file": path.name,
-                "before": tried.before,
+                "before": trial.before,
                 "oz": claimed[0],
                 "best": claimed[1],
-                "really_saved": real[0] - real[1],
-                "lists_failed": sum(bool(one.problem) for one in tried.tried),
+                "really_saved": object_sizes[0] - object_sizes[1],
+                "lists_failed": sum(bool(attempt.problem) for attempt in trial.tried),
             }
         )
         print(modules[-1], flush=True)
-    total = {name: sum(one[name] for one in modules) for name in ("before", "oz", "best")}
+    total = {name: sum(module[name] for module in modules) for name in ("before", "oz", "best")}
     return {
         "modules": len(modules),
         **total,
         "saved": 100 * (1 - total["best"] / max(total["oz"], 1)),
-        "smaller": sum(one["best"] < one["oz"] for one in modules),
-        "exact": sum(one["oz"] - one["best"] == one["really_saved"] for one in modules),
-        "won_by": dict(won_by.most_common()),
-        "failed": failed,
+        "smaller": sum(module["best"] < module["oz"] for module in modules),
+        "exact": sum(module["oz"] - module["best"] == module["really_saved"] for module in modules),
+        "won_by": dict(winners.most_common()),
+        "failed": failures,
         "each": modules,
     }
 
@@ -96,13 +96,13 @@ def main() -> None:
     lists = fixed_lists(head, arguments.lists)
     record: dict[str, Any] = {"lists": arguments.lists, "ideas": len(lists) - arguments.lists, "projects": {}}
     with (
-        find_engine([one.pipeline for one in lists], prefer=head.llvm, timeout=arguments.timeout) as engine,
+        find_engine([entry.pipeline for entry in lists], prefer=head.llvm, timeout=arguments.timeout) as engine,
         tempfile.TemporaryDirectory() as folder,
     ):
         record["engine"] = engine.name
         for number, project in enumerate(arguments.projects):
             name, _, place = project.partition("=")
-            source, _, every = place.partition(":")
+            source, _, step = place.partition(":")
             root = prepare_ir(
                 Path(source),
                 Path(folder) / str(number),
@@ -110,12 +110,12 @@ def main() -> None:
                 jobs=1,
                 report=print,
             )
-            paths = find_inputs(root)[:: int(every or 1)]
-            record["projects"][name] = of_project(paths, lists, engine, Path(folder))
-    for name, one in record["projects"].items():
+            paths = find_inputs(root)[:: int(step or 1)]
+            record["projects"][name] = measure_project(paths, lists, engine, Path(folder))
+    for name, row in record["projects"].items():
         print(
-            f"{name}: {one['modules']} modules, {one['before']:,} bytes before, {one['oz']:,} by -Oz, {one['best']:,} "
-            f"by the best of {len(lists)} lists ({one['saved']:.2f} % saved); {one['exact']} exactly as claimed"
+            f"{name}: {row['modules']} modules, {row['before']:,} bytes before, {row['oz']:,} by -Oz, {row['best']:,} "
+            f"by the best of {len(lists)} lists ({row['saved']:.2f} % saved); {row['exact']} exactly as claimed"
         )
     if arguments.output is not None:
         arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

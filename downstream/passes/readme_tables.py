@@ -33,24 +33,24 @@ UNITS = {"auc": "AUC", "mae": "mean error", "speedup": "% smaller"}
 Record = dict[str, Any]
 
 
-def table_of(head: list[str], lines: list[list[str]]) -> str:
+def table_of(header: list[str], lines: list[list[str]]) -> str:
     """A table in Markdown, its first column on the left."""
-    rows = [head, ["---", *["---:"] * (len(head) - 1)], *lines]
+    rows = [header, ["---", *["---:"] * (len(header) - 1)], *lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def within(value: float, interval: list[float], form: str, scale: float = 1.0) -> str:
+def figure(value: float, interval: list[float], form: str, scale: float = 1.0) -> str:
     """A figure and its interval."""
     low, high = interval
     return f"{scale * value:{form}} [{scale * low:{form}}, {scale * high:{form}}]"
 
 
-def won(gain: list[float], by: str, digits: int) -> str:
+def gain_text(gain: list[float], unit: str, digits: int) -> str:
     """What a row wins over another, and its interval; positive is better. Logarithms of sizes become per cent."""
-    if by == "speedup":
-        value, *interval = (0.0 - 100 * math.expm1(-one) for one in gain)
-        return within(value, interval, "+.2f")
-    return within(gain[0], gain[1:], f"+.{digits}f")
+    if unit == "speedup":
+        value, *interval = (0.0 - 100 * math.expm1(-log) for log in gain)
+        return figure(value, interval, "+.2f")
+    return figure(gain[0], gain[1:], f"+.{digits}f")
 
 
 # -- the labels themselves -----------------------------------------------------------------------------
@@ -59,14 +59,14 @@ def labels_of(table: CompiledTable) -> str:
     oz = np.maximum(table.sizes.code_bytes[:, :1], 1.0)
     ratios = np.maximum(table.sizes.code_bytes, 1.0) / oz  # NaN where a list failed
     ratios = np.where(np.isnan(ratios) & np.isfinite(oz), 1.0, ratios)
-    parts = np.array([piece.level for piece in table.pieces])
-    kinds = np.array([one.kind for one in table.lists])
-    measured = np.isfinite(oz[:, 0])
+    levels = np.array([piece.level for piece in table.pieces])
+    kinds = np.array([entry.kind for entry in table.lists])
+    has_oz = np.isfinite(oz[:, 0])
     lines: list[tuple[str, np.ndarray]] = []
     for name, title in (("O0", "-O0"), ("O2", "-O2"), ("O3", "-O3"), ("Oz_plain", "-Oz without minsize and optsize")):
         if name in table.levels:
             lines.append((title, np.maximum(table.levels[name].code_bytes, 1.0) / oz[:, 0]))
-    best = np.nanmin(np.where(measured[:, None], ratios, 1.0), axis=1)
+    best = np.nanmin(np.where(has_oz[:, None], ratios, 1.0), axis=1)
     lines.append((f"best of the {ratios.shape[1]} lists", best))
     for kind in dict.fromkeys(kinds.tolist()):
         ratios_of_kind = np.minimum(ratios[:, kinds == kind], 1.0)
@@ -77,30 +77,30 @@ def labels_of(table: CompiledTable) -> str:
                     np.min(ratios_of_kind, axis=1),
                 )
             )
-    one = int(np.log(ratios[measured]).mean(axis=0).argmin())
-    lines.append(("the one list that is best for all", ratios[:, one]))
-    shown = []
+    best_list = int(np.log(ratios[has_oz]).mean(axis=0).argmin())
+    lines.append(("the one list that is best for all", ratios[:, best_list]))
+    rows = []
     for title, values in lines:
         cells = []
-        for part in ("function", "module"):
-            inside = (parts == part) & measured & np.isfinite(values)
-            cells.append(f"{np.exp(np.log(values[inside]).mean()):.3f}" if inside.any() else "")
-        shown.append([title, *cells])
+        for level in ("function", "module"):
+            mask = (levels == level) & has_oz & np.isfinite(values)
+            cells.append(f"{np.exp(np.log(values[mask]).mean()):.3f}" if mask.any() else "")
+        rows.append([title, *cells])
     projects = {piece.project for piece in table.pieces}
     unseen = {piece.project for piece in table.pieces if piece.held_out}
     gain = [
-        f"{100 * np.mean(best[(parts == part) & measured] < 1):.0f} % of the {part}s"
-        for part in ("function", "module")
-        if ((parts == part) & measured).any()
+        f"{100 * np.mean(best[(levels == level) & has_oz] < 1):.0f} % of the {level}s"
+        for level in ("function", "module")
+        if ((levels == level) & has_oz).any()
     ]
-    about = (
-        f"{(parts == 'function').sum():,} functions and {(parts == 'module').sum():,} modules of {len(projects)} "
+    intro = (
+        f"{(levels == 'function').sum():,} functions and {(levels == 'module').sum():,} modules of {len(projects)} "
         f"projects, {len(unseen)} of them to be tested on only; {ratios.shape[1]} lists; {table.title}."
     )
-    failed = int((table.sizes.status != 0).sum())
-    foot = f"A list beats -Oz on {' and on '.join(gain)}. Of {table.sizes.status.size:,} cells {failed:,} failed."
+    failures = int((table.sizes.status != 0).sum())
+    foot = f"A list beats -Oz on {' and on '.join(gain)}. Of {table.sizes.status.size:,} cells {failures:,} failed."
     return "\n\n".join(
-        [about, table_of(["Bytes over those of -Oz, geometric mean", "functions", "modules"], shown), foot]
+        [intro, table_of(["Bytes over those of -Oz, geometric mean", "functions", "modules"], rows), foot]
     )
 
 
@@ -108,7 +108,7 @@ def labels_of(table: CompiledTable) -> str:
 def records_of(protocol: str) -> list[Record]:
     """The figures of a protocol, in the order of the tasks."""
     records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob(f"*.{protocol}.json"))]
-    return sorted(records, key=lambda one: TASKS.index(one["task"]))
+    return sorted(records, key=lambda record: TASKS.index(record["task"]))
 
 
 def name_of(record: Record) -> str:
@@ -122,23 +122,23 @@ def judged_by(record: Record) -> str:
     return "auc" if record["labels"] else "speedup" if "speedup_geometric" in figures else "mae"
 
 
-def cells_of(figures: dict[str, Any], by: str) -> dict[str, str]:
+def cells_of(figures: dict[str, Any], unit: str) -> dict[str, str]:
     """The figures of a row that people read."""
-    if by == "auc":
-        cells = {"AUC": within(figures["auc"], figures["auc_interval"], ".3f")}
+    if unit == "auc":
+        cells = {"AUC": figure(figures["auc"], figures["auc_interval"], ".3f")}
         return cells | {"average precision": f"{figures['average_precision']:.3f}", "Brier": f"{figures['brier']:.4f}"}
-    if by == "speedup":
-        ratio = [100 * (1 - 1 / one) for one in figures["speedup_interval"]]
+    if unit == "speedup":
+        ratio = [100 * (1 - 1 / bound) for bound in figures["speedup_interval"]]
         saved = 100 * (1 - 1 / figures["speedup_geometric"])
-        cells = {"% smaller than -Oz": within(saved, ratio, ".2f")}
+        cells = {"% smaller than -Oz": figure(saved, ratio, ".2f")}
         cells["larger by 2 %, % of pieces"] = f"{100 * figures['slowdowns_2']:.1f}"
         if "best_of_three" in figures:
-            three = figures["best_of_three"]["speedup_geometric"]
-            cells["best of 3 tried, % smaller"] = f"{100 * (1 - 1 / three):.2f}"
+            best_ratio = figures["best_of_three"]["speedup_geometric"]
+            cells["best of 3 tried, % smaller"] = f"{100 * (1 - 1 / best_ratio):.2f}"
         return cells
-    cells = {"R2": f"{figures['r2']:.3f}", "mean error": within(figures["mae"], figures["mae_interval"], ".3f")}
+    cells = {"R2": f"{figures['r2']:.3f}", "mean error": figure(figures["mae"], figures["mae_interval"], ".3f")}
     if "mape" in figures:
-        cells["MAPE, %"] = within(figures["mape"], figures["mape_interval"], ".1f", 100)
+        cells["MAPE, %"] = figure(figures["mape"], figures["mape_interval"], ".1f", 100)
     if "auc" in figures:
         cells["AUC of the event"] = f"{figures['auc']:.3f}"
     return cells
@@ -146,23 +146,23 @@ def cells_of(figures: dict[str, Any], by: str) -> dict[str, str]:
 
 def task_table(record: Record) -> str:
     """One task and variant under one protocol."""
-    by = judged_by(record)
-    lines, head = [], [""]
+    unit = judged_by(record)
+    lines, header = [], [""]
     for row, figures in record["figures"].items():
-        cells = cells_of(figures, by)
-        beside = record["beside"].get(row, {}).get("no_code")
-        gain = "" if beside is None or row in ("default", "mean", "rates") else won(beside, by, 3)
-        head = ["", *cells, f"won over no code, {UNITS[by]}"]
+        cells = cells_of(figures, unit)
+        gains = record["beside"].get(row, {}).get("no_code")
+        gain = "" if gains is None or row in ("default", "mean", "rates") else gain_text(gains, unit, 3)
+        header = ["", *cells, f"won over no code, {UNITS[unit]}"]
         lines.append([row_title(row), *cells.values(), gain])
-    if by == "speedup":
+    if unit == "speedup":
         oracle = next(iter(record["figures"].values()))["oracle_geometric"]
-        lines.append(["oracle", f"{100 * (1 - 1 / oracle):.2f}", *[""] * (len(head) - 2)])
-    tested = f"{record['tested']:,} pieces of {record['tested_groups']} projects tested"
+        lines.append(["oracle", f"{100 * (1 - 1 / oracle):.2f}", *[""] * (len(header) - 2)])
+    extent = f"{record['tested']:,} pieces of {record['tested_groups']} projects tested"
     seeds = len(record["seeds"])
-    foot = f"{tested}; {seeds} seed{'s' * (seeds > 1)}; intervals (95 %) over projects."
-    notes = sorted({one["note"] for one in record["rows"].values() if one["note"]})
+    foot = f"{extent}; {seeds} seed{'s' * (seeds > 1)}; intervals (95 %) over projects."
+    notes = sorted({entry["note"] for entry in record["rows"].values() if entry["note"]})
     return "\n\n".join(
-        [f"**{name_of(record)}**", table_of(head, lines), " ".join([foot, *(f"{one}." for one in notes)])]
+        [f"**{name_of(record)}**", table_of(header, lines), " ".join([foot, *(f"{note}." for note in notes)])]
     )
 
 
@@ -185,112 +185,112 @@ def pretrained_wins() -> str:
     """
     lines, beaten, behind = [], {}, []
     for record in records_of("held_out"):
-        by = judged_by(record)
+        unit = judged_by(record)
         for row in pretrained(record):
             kind = untaught_kind(row)
             if kind and kind != KINDS[record["task"]]:
                 continue
             gains = record["beside"][row]
-            rival = min(gains, key=lambda other: gains[other][0])
+            rival = min(gains, key=lambda peer: gains[peer][0])
             gain = gains[rival]
-            wins = all(one[1] > 0 for one in gains.values())
+            wins = all(bounds[1] > 0 for bounds in gains.values())
             name = UNTAUGHT if kind else row_title(row)
             beaten.setdefault(name, {}).setdefault(record["task"], []).append(wins)
-            won_text = f"{won(gain, by, 4)} {UNITS[by]}"
+            won_text = f"{gain_text(gain, unit, 4)} {UNITS[unit]}"
             lines.append([name_of(record), row_title(row), row_title(rival), won_text, "yes" if wins else "no"])
             if not wins:
-                lost = ", ".join(row_title(other) for other, one in gains.items() if one[1] <= 0)
-                behind.append(f"- {name_of(record)}, {row_title(row)}: not significantly better than: {lost}.")
-    head = ["task", "row", "best row without pre-training", "won over it", "beats every such row"]
+                unbeaten = ", ".join(row_title(peer) for peer, bounds in gains.items() if bounds[1] <= 0)
+                behind.append(f"- {name_of(record)}, {row_title(row)}: not significantly better than: {unbeaten}.")
+    header = ["task", "row", "best row without pre-training", "won over it", "beats every such row"]
     counts = [
         f"{name} beats every row without pre-training, by more than the interval, on every variant of "
-        f"{sum(all(one) for one in tasks.values())} of {len(tasks)} tasks."
+        f"{sum(all(outcomes) for outcomes in tasks.values())} of {len(tasks)} tasks."
         for name, tasks in beaten.items()
     ]
     did_not = ["What did not work:", "\n".join(behind)] if behind else []
-    return "\n\n".join([table_of(head, lines), "\n".join(counts), *did_not])
+    return "\n\n".join([table_of(header, lines), "\n".join(counts), *did_not])
 
 
 # -- the other records ---------------------------------------------------------------------------------
 def lists_nobody_tried(record: Record) -> str:
     """One head for all lists."""
-    head = ["", "R2", "mean error", "rank correlation", "saved by 1", "by 3", "by 10"]
+    header = ["", "R2", "mean error", "rank correlation", "saved by 1", "by 3", "by 10"]
     lines = []
-    for row, one in record["figures"].items():
-        saved = [within(one[key], one[f"{key}_interval"], ".2f", 100) for key in ("saved_1", "saved_3", "saved_10")]
+    for row, run in record["figures"].items():
+        saved = [figure(run[key], run[f"{key}_interval"], ".2f", 100) for key in ("saved_1", "saved_3", "saved_10")]
         title = {"random": "lists at random", "best": "the best of all"}.get(row, row_title(row))
-        figures = [f"{one[key]:.3f}" for key in ("r2", "mae", "rank_correlation")]
+        figures = [f"{run[key]:.3f}" for key in ("r2", "mae", "rank_correlation")]
         lines.append([title, *(["", "", ""] if row in ("random", "best") else figures), *saved])
     foot = (
         f"{record['held_out']:,} pieces of {record['projects_held_out']} unseen projects under {record['lists'] - 1} "
         f"lists, each in one of {record['folds']} folds that the head was not shown; per cent saved over -Oz."
     )
-    return f"{table_of(head, lines)}\n\n{foot}"
+    return f"{table_of(header, lines)}\n\n{foot}"
 
 
 def behaviour_spectrum(record: Record) -> str:
     """What reactions to eight lists say of others, and of the benefit of -Oz."""
-    rows, more = record["pass_list"]["rows"], (0, 2, 4)  # places of counts after the probes
-    head = ["probes, next lists by", "8 lists", "10", "16", "16, over 16 fixed", "as many fixed lists as 16 are worth"]
+    rows, steps = record["pass_list"]["rows"], (0, 2, 4)  # places of counts after the probes
+    cols = ["probes, next lists by", "8 lists", "10", "16", "16, over 16 fixed", "as many fixed lists as 16 are worth"]
     lines = []
-    for row, one in rows.items():
+    for row, run in rows.items():
         picked = " (picked)" if row == record["picked"] else ""
         if row == "all":
-            lines.append(["all 99 lists", "", "", within(one["saved"][0][0], one["saved"][0][1:], ".2f"), "", ""])
+            lines.append(["all 99 lists", "", "", figure(run["saved"][0][0], run["saved"][0][1:], ".2f"), "", ""])
             continue
-        saved = [within(one["saved"][place][0], one["saved"][place][1:], ".2f") for place in more]
-        over, *interval = one["over_fixed"][-1]
-        gain = "" if row == "fixed" else within(over, interval, "+.2f")
+        saved = [figure(run["saved"][place][0], run["saved"][place][1:], ".2f") for place in steps]
+        lead, *interval = run["over_fixed"][-1]
+        gain = "" if row == "fixed" else figure(lead, interval, "+.2f")
         title = "fixed lists" if row == "fixed" else f"{row}{picked}"
-        lines.append([title, *saved, gain, str(one["fixed_lists"][-1])])
-    tested = f"{record['held_out']['pieces']:,} pieces of {record['held_out']['projects']} unseen projects"
-    foot = f"{tested}; % saved over -Oz by the best of so many lists tried."
+        lines.append([title, *saved, gain, str(run["fixed_lists"][-1])])
+    extent = f"{record['held_out']['pieces']:,} pieces of {record['held_out']['projects']} unseen projects"
+    foot = f"{extent}; % saved over -Oz by the best of so many lists tried."
     benefits: dict[str, list[str]] = {row: [] for row in ("no_code", "histogram", "autophase", "ir2vec", "both")}
     variants = [name for name in record["oz_benefit"] if name != "probes"]
     for variant in variants:
         figures = json.loads((HERE / f"oz_benefit.{variant}.held_out.json").read_text(encoding="utf-8"))["figures"]
         for row, cells in benefits.items():
-            cells.append(within(figures[row]["mae"], figures[row]["mae_interval"], ".3f"))
+            cells.append(figure(figures[row]["mae"], figures[row]["mae_interval"], ".3f"))
     errors = [[row_title(row), *cells] for row, cells in benefits.items()]
     for name in ("cover", "predict"):
-        each = [record["oz_benefit"][variant][name] for variant in variants]
+        values = [record["oz_benefit"][variant][name] for variant in variants]
         errors.append(
-            [f"sizes under 8 lists, {name}", *(within(one["mae"], one["mae_interval"], ".3f") for one in each)]
+            [f"sizes under 8 lists, {name}", *(figure(value["mae"], value["mae_interval"], ".3f") for value in values)]
         )
-    return "\n\n".join([table_of(head, lines), foot, table_of(["mean error of oz_benefit", *variants], errors)])
+    return "\n\n".join([table_of(cols, lines), foot, table_of(["mean error of oz_benefit", *variants], errors)])
 
 
 def whole_projects(record: Record) -> str:
     """Suggest over whole projects, and whether what is claimed is what is written."""
-    tried = record["lists"] + record["ideas"]
-    head = ["", "modules", "bytes before", "-Oz", f"best of {tried} lists", "saved, %", "smaller", "exactly as claimed"]
+    lists = record["lists"] + record["ideas"]
+    cols = ["", "modules", "bytes before", "-Oz", f"best of {lists} lists", "saved, %", "smaller", "exactly as claimed"]
     lines = [
         [
             name,
-            *(f"{one[key]:,}" for key in ("modules", "before", "oz", "best")),
-            f"{one['saved']:.2f}",
-            *(str(one[key]) for key in ("smaller", "exact")),
+            *(f"{project[key]:,}" for key in ("modules", "before", "oz", "best")),
+            f"{project['saved']:.2f}",
+            *(str(project[key]) for key in ("smaller", "exact")),
         ]
-        for name, one in record["projects"].items()
+        for name, project in record["projects"].items()
     ]
-    won: Counter[str] = Counter()
-    for one in record["projects"].values():
-        for origin, count in one["won_by"].items():
-            won["a list of training" if origin.startswith("found in training") else origin] += count
-    wins = ", ".join(f"{origin} {count}" for origin, count in won.most_common())
+    origins: Counter[str] = Counter()
+    for project in record["projects"].values():
+        for origin, count in project["won_by"].items():
+            origins["a list of training" if origin.startswith("found in training") else origin] += count
+    wins = ", ".join(f"{origin} {count}" for origin, count in origins.most_common())
     return (
-        f"{table_of(head, lines)}\n\nLoaded bytes by {record['engine']}; the smallest of a module was made by: {wins}."
+        f"{table_of(cols, lines)}\n\nLoaded bytes by {record['engine']}; the smallest of a module was made by: {wins}."
     )
 
 
-def beside_nm(record: Record) -> str:
+def nm_table(record: Record) -> str:
     """A project's table beside what `nm -S` says of its objects."""
-    head = ["", "rows", "of `nm -S`", "the same", "in one of them alone", "largest difference, bytes"]
+    header = ["", "rows", "of `nm -S`", "the same", "in one of them alone", "largest difference, bytes"]
     lines = [
-        [name, *(str(one[key]) for key in ("rows", "nm", "same", "alone", "largest_difference"))]
-        for name, one in record["projects"].items()
+        [name, *(str(project[key]) for key in ("rows", "nm", "same", "alone", "largest_difference"))]
+        for name, project in record["projects"].items()
     ]
-    return f"{table_of(head, lines)}\n\n{record['engine']}; objects by {record['compiler']} -Oz."
+    return f"{table_of(header, lines)}\n\n{record['engine']}; objects by {record['compiler']} -Oz."
 
 
 def check_origin() -> None:
@@ -306,9 +306,9 @@ def check_origin() -> None:
                 models.setdefault((name, digest), path.name)
     names = [name for name, _ in models]
     twice = {f"{name} {digest[:12]}": file for (name, digest), file in models.items() if names.count(name) > 1}
-    for kind, seen in (("tables", tables if len(tables) > 1 else {}), ("models", twice)):
-        if seen:
-            files = ", ".join(f"{key[:40]} ({file})" for key, file in seen.items())
+    for kind, owners in (("tables", tables if len(tables) > 1 else {}), ("models", twice)):
+        if owners:
+            files = ", ".join(f"{key[:40]} ({file})" for key, file in owners.items())
             raise SystemExit(f"{HERE}: records are of several {kind}: {files}. Make them anew from one")
 
 
@@ -330,7 +330,7 @@ def main() -> None:
         ("lists", "untried_lists.json", lists_nobody_tried),
         ("spectrum", "spectrum.json", behaviour_spectrum),
         ("projects", "projects.json", whole_projects),
-        ("nm", "nm.json", beside_nm),
+        ("nm", "nm.json", nm_table),
     ):
         if (HERE / file).is_file():
             tables[name] = write(json.loads((HERE / file).read_text(encoding="utf-8")))

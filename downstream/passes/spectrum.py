@@ -39,7 +39,7 @@ from mirenc.decide.tasks.pass_tasks import HELD_OUT, covering_lists
 
 HERE = Path(__file__).parent
 PROBES = 8
-MORE = (0, 1, 2, 4, 8)  # lists tried after the probes
+EXTRA = (0, 1, 2, 4, 8)  # lists tried after the probes
 NEIGHBOURS = 200  # answers that an order is made of, as in trying.py
 INNER_FOLDS = 2
 _CLIP = 1.0  # of log ratios of sizes
@@ -79,14 +79,14 @@ def after_head(head: Any, columns: tuple[Float, Float], gains: Float) -> Int:
 
 
 def after_neighbours(columns: tuple[Float, Float], gains: Float) -> Int:
-    """Lists that complement each other for the pieces for training that are most alike. -> (m, most of MORE)."""
+    """Lists that complement each other for the pieces for training that are most alike. -> (m, most of EXTRA)."""
     spread = np.maximum(columns[0].std(axis=0), _SCALE)
     neighbours = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(gains))).fit(columns[0] / spread)
-    near = neighbours.kneighbors(columns[1] / spread, return_distance=False)
-    return np.stack([portfolio(-gains[rows], max(MORE)) for rows in near])
+    nearest_rows = neighbours.kneighbors(columns[1] / spread, return_distance=False)
+    return np.stack([portfolio(-gains[rows], max(EXTRA)) for rows in nearest_rows])
 
 
-def won(logs: Float, order: Int) -> Float:
+def best_gains(logs: Float, order: Int) -> Float:
     """Log gain over -Oz by the best of the first k lists. (m, N), (m, k) -> (m, k)."""
     best: Float = np.maximum.accumulate(np.maximum(-np.take_along_axis(logs, order, axis=1), 0.0), axis=1)
     return best
@@ -95,19 +95,19 @@ def won(logs: Float, order: Int) -> Float:
 def saved(logs: Float, group: NDArray[np.str_]) -> list[float]:
     """Per cent of the bytes, and its interval over projects."""
     interval = group_interval(logs, group, statistic=lambda means: -np.expm1(-means))
-    return [100 * one for one in (-np.expm1(-logs.mean()), *interval)]
+    return [100 * value for value in (-np.expm1(-logs.mean()), *interval)]
 
 
 def choosing(logs: Float, context: Float, training: Int, test: Int, group: NDArray[np.str_]) -> dict[str, Any]:
     """What further lists save, by how they are chosen."""
-    others = np.arange(1, logs.shape[1])
-    fixed = covering_lists(np.exp(logs[training]), logs.shape[1])[1:]
-    baseline = won(logs[test], np.tile(fixed, (len(test), 1)))
+    lists = np.arange(1, logs.shape[1])
+    fixed_lists = covering_lists(np.exp(logs[training]), logs.shape[1])[1:]
+    baseline = best_gains(logs[test], np.tile(fixed_lists, (len(test), 1)))
     curve = baseline.mean(axis=0)
-    runs = {"fixed": baseline, "all": won(logs[test], np.tile(others, (len(test), 1)))}
-    probes = probe_sets(logs[training], others)
+    runs = {"fixed": baseline, "all": best_gains(logs[test], np.tile(lists, (len(test), 1)))}
+    probes = probe_sets(logs[training], lists)
     for name, first in probes.items():
-        left = np.setdiff1d(others, first)
+        left = np.setdiff1d(lists, first)
         so_far = np.minimum(logs[:, first].min(axis=1, keepdims=True), 0.0)
         gains = np.maximum(so_far - logs[:, left], 0.0)[training]
         inputs = {"reactions": np.column_stack([context, np.clip(logs[:, first], -_CLIP, _CLIP)])}
@@ -120,36 +120,36 @@ def choosing(logs: Float, context: Float, training: Int, test: Int, group: NDArr
             orders[f"{title}, neighbours"] = after_neighbours(columns, gains)
         start = np.tile(first, (len(test), 1))
         for head_name, order in orders.items():
-            runs[f"{name}, {head_name}"] = won(logs[test], np.hstack([start, left[order[:, : max(MORE)]]]))
+            runs[f"{name}, {head_name}"] = best_gains(logs[test], np.hstack([start, left[order[:, : max(EXTRA)]]]))
     rows = {}
-    for row, each in runs.items():
-        places = [-1] if row == "all" else [PROBES + count - 1 for count in MORE]
+    for row, run in runs.items():
+        places = [-1] if row == "all" else [PROBES + count - 1 for count in EXTRA]
         rows[row] = {
-            "saved": [saved(each[:, place], group) for place in places],
-            "over_fixed": [saved(each[:, place] - baseline[:, place], group) for place in places],
+            "saved": [saved(run[:, place], group) for place in places],
+            "over_fixed": [saved(run[:, place] - baseline[:, place], group) for place in places],
             # How many fixed lists save as much in the mean
-            "fixed_lists": [int(np.searchsorted(curve, each[:, place].mean() - _SCALE)) + 1 for place in places],
+            "fixed_lists": [int(np.searchsorted(curve, run[:, place].mean() - _SCALE)) + 1 for place in places],
         }
-    return {"probes": {name: one.tolist() for name, one in probes.items()}, "rows": rows}
+    return {"probes": {name: numbers.tolist() for name, numbers in probes.items()}, "rows": rows}
 
 
-def picked(logs: Float, context: Float, training: Int, group: NDArray[np.str_]) -> str:
+def pick_way(logs: Float, context: Float, training: Int, group: NDArray[np.str_]) -> str:
     """The way that saves most with all lists tried, on inner folds of the projects for training."""
     sums: Counter[str] = Counter()
-    for inside, outside in cut(group[training], np.zeros(len(training), dtype=np.int64), INNER_FOLDS, 0):
-        parts = training[inside], training[outside]
-        for row, one in choosing(logs, context, *parts, group[parts[1]])["rows"].items():
+    for fit_rows, test_rows in cut(group[training], np.zeros(len(training), dtype=np.int64), INNER_FOLDS, 0):
+        parts = training[fit_rows], training[test_rows]
+        for row, figures in choosing(logs, context, *parts, group[parts[1]])["rows"].items():
             if row not in ("fixed", "all"):
-                sums[row] += one["saved"][-1][0]
+                sums[row] += figures["saved"][-1][0]
     return sums.most_common(1)[0][0]
 
 
 def benefit(data: TaskData, table: CompiledTable, training: Int, test: Int, probes: dict[str, Int]) -> dict[str, Any]:
     """Mean error of the benefit of -Oz, from the sizes under probes over those before any pass."""
-    before = np.maximum([[piece.code_bytes] for piece in table.pieces], 1)
+    start_sizes = np.maximum([[piece.code_bytes] for piece in table.pieces], 1)
     errors, group = {}, data.group[test]
     for name, first in probes.items():
-        shrunk = np.log(np.maximum(table.sizes.code_bytes[:, first], 1.0) / before)
+        shrunk = np.log(np.maximum(table.sizes.code_bytes[:, first], 1.0) / start_sizes)
         columns = np.column_stack([context_matrix(get_task("oz_benefit"), data), shrunk])
         with threadpool_limits(1):
             head = BoostedRegressor(columns.shape[1]).fit(columns[training], data.value[training])
@@ -167,7 +167,7 @@ def measure(folder: Path) -> dict[str, Any]:
     data = benefits["Oz_over_O0"]
     sizes = np.maximum(table.sizes.code_bytes, 1.0)
     logs = np.log(sizes / sizes[:, :1])
-    if np.isnan(logs).any() or {len(one) for one in benefits.values()} != {len(logs)}:
+    if np.isnan(logs).any() or {len(task_data) for task_data in benefits.values()} != {len(logs)}:
         raise SystemExit(f"{folder}: some pieces did not compile under all lists and levels. Leave them out")
     training, test = next(iter(HELD_OUT.split(data, 0)))
     context, group = context_matrix(task, data), data.group
@@ -176,11 +176,11 @@ def measure(folder: Path) -> dict[str, Any]:
         "table": table.content_hash,
         "training": {"pieces": len(training), "projects": len(np.unique(group[training]))},
         "held_out": {"pieces": len(test), "projects": len(np.unique(group[test]))},
-        "picked": picked(logs, context, training, group),
+        "picked": pick_way(logs, context, training, group),
         "pass_list": choosing(logs, context, training, test, group[test]),
         "oz_benefit": {
-            "probes": {name: one.tolist() for name, one in foreign.items()},
-            **{variant: benefit(one, table, training, test, foreign) for variant, one in benefits.items()},
+            "probes": {name: numbers.tolist() for name, numbers in foreign.items()},
+            **{variant: benefit(task_data, table, training, test, foreign) for variant, task_data in benefits.items()},
         },
     }
 

@@ -42,7 +42,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 COUNTS = (1, 10, 50, 100)
 FOLDS = 10
-SHOWN = 10  # what a user tries by default
+DEFAULT_LISTS = 10  # what a user tries by default
 CODE = "both"
 ROWS = {
     CODE: "chosen by the code",
@@ -64,32 +64,32 @@ def ratios_of(table: CompiledTable) -> Float:
 
 def gains(ratios: Float, order: Int) -> Float:
     """Log gain by the best of -Oz and the first k lists. (m, N), (m, N - 1) lists -> (m, N - 1)."""
-    tried = np.take_along_axis(ratios, order, axis=1)
-    result: Float = -np.log(np.minimum(np.minimum.accumulate(tried, axis=1), 1.0))
+    tried_ratios = np.take_along_axis(ratios, order, axis=1)
+    result: Float = -np.log(np.minimum(np.minimum.accumulate(tried_ratios, axis=1), 1.0))
     return result
 
 
-def followed_by_rest(first: Int, rest: Int) -> Int:
+def with_other_lists(first: Int, lists: Int) -> Int:
     """Lists in a head's order, then those that it does not know. (m, K), (N - 1,) -> (m, N - 1)."""
-    left = rest[~np.isin(rest, first[0])]
+    left = lists[~np.isin(lists, first[0])]
     return np.concatenate([first, np.tile(left, (len(first), 1))], axis=1)
 
 
 def known_lists(data: TaskData, table: CompiledTable) -> Int:
     """Number in the table of each list that a head chooses among. (K,)."""
     assert data.space is not None
-    places = {one.pipeline: number for number, one in enumerate(table.lists)}
+    places = {entry.pipeline: number for number, entry in enumerate(table.lists)}
     return np.array([places[str(setting[0])] for setting in data.space.settings], dtype=np.int64)
 
 
-def share_interval(won: Float, possible: Float, group: NDArray[np.str_]) -> tuple[float, float, float]:
+def share_interval(won: Float, oracle: Float, group: NDArray[np.str_]) -> tuple[float, float, float]:
     """Share of the best-of-all gain that is reached, and its interval over whole groups."""
     _, row = np.unique(group, return_inverse=True)
-    sums = np.stack([np.bincount(row, weights=values) for values in (won, possible)])
-    drawn = np.random.default_rng(0).integers(0, sums.shape[1], size=(_RESAMPLES, sums.shape[1]))
-    parts = sums[:, drawn].sum(axis=2)
-    low, high = np.percentile(parts[0] / np.maximum(parts[1], 1e-12), [2.5, 97.5])
-    return float(won.sum() / max(possible.sum(), 1e-12)), float(low), float(high)
+    sums = np.stack([np.bincount(row, weights=values) for values in (won, oracle)])
+    draws = np.random.default_rng(0).integers(0, sums.shape[1], size=(_RESAMPLES, sums.shape[1]))
+    totals = sums[:, draws].sum(axis=2)
+    low, high = np.percentile(totals[0] / np.maximum(totals[1], 1e-12), [2.5, 97.5])
+    return float(won.sum() / max(oracle.sum(), 1e-12)), float(low), float(high)
 
 
 def saved(logs: Float, group: NDArray[np.str_]) -> list[float]:
@@ -143,13 +143,13 @@ def records(trials: dict[str, tuple[Trial, ...]], expected: Float, data: TaskDat
 
 def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count: int) -> dict[str, Any]:
     """How often "nothing to gain" is right on unseen pieces, which won (m, N - 1)."""
-    idle, nothing = np.array([one.is_idle(count) for one in trials]), won[:, count - 1] < np.log(WORTH_TRYING)
+    idle, nothing = np.array([trial.is_idle(count) for trial in trials]), won[:, count - 1] < np.log(WORTH_TRYING)
     record: dict[str, Any] = {
         "tried": count,
         "pieces": len(idle),
         "said": int(idle.sum()),
         "nothing_to_gain": float(nothing.mean()),
-        "expected": 100 * (1 - float(np.exp(-np.mean([np.log(one.gain(count)) for one in trials])))),
+        "expected": 100 * (1 - float(np.exp(-np.mean([np.log(trial.gain(count)) for trial in trials])))),
         "saved": saved(won[:, count - 1], group),
     }
     if idle.any():
@@ -161,27 +161,27 @@ def calibration(trials: list[Trial], won: Float, group: NDArray[np.str_], count:
     return record
 
 
-def suggested(
-    row: Features, data: TaskData, rows: tuple[Int, Int], known: Int, cover: Int, seen_ratios: Float, seed: int
+def suggest_gains(
+    row: Features, data: TaskData, rows: tuple[Int, Int], list_numbers: Int, cover: Int, seen_ratios: Float, seed: int
 ) -> tuple[Float, dict[str, Any]]:
     """Gains (m, N - 1) on unseen pieces by the lists that a head chooses, and what it said beforehand."""
     task, (training, test) = PassListChoice(), rows
-    seen, unseen = data.subset(training), data.subset(test)
+    train_data, test_data = data.subset(training), data.subset(test)
     with threadpool_limits(1):
-        inside = replace(row, matrix=row.matrix[training])
-        tried = trials_held_out(seen, target_of(seen, task.select), inside, seed)
+        train_row = replace(row, matrix=row.matrix[training])
+        trials_by_part = trials_held_out(train_data, target_of(train_data, task.select), train_row, seed)
         goal = target_of(data, task.select)
         head = goal.fit(row, training, data.group, seed)
         expected = head.expected_ratios(row.matrix[test], goal.settings.take(test), default=goal.default)
-        trials = records(tried, expected, unseen)
-    won = gains(seen_ratios, followed_by_rest(known[np.array([one.order for one in trials])], cover))
-    return won, calibration(trials, won, unseen.group, min(SHOWN, seen_ratios.shape[1] - 1))
+        trials = records(trials_by_part, expected, test_data)
+    won = gains(seen_ratios, with_other_lists(list_numbers[np.array([trial.order for trial in trials])], cover))
+    return won, calibration(trials, won, test_data.group, min(DEFAULT_LISTS, seen_ratios.shape[1] - 1))
 
 
-def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: int, jobs: int) -> dict[str, Any]:
+def measure(folder: Path, sources: list[KeptFeatures], extra_rows: list[str], seeds: int, jobs: int) -> dict[str, Any]:
     """All figures of a table."""
     task, table = PassListChoice(), read_compiled(folder)
-    complete, rows = task.load(folder), [CODE, "no_code", *more]
+    complete, rows = task.load(folder), [CODE, "no_code", *extra_rows]
     data, features = features_of_table(folder, task, complete, sources, rows)
     if len(data) < len(complete):
         print(f"{len(complete) - len(data)} of {len(complete)} pieces have no features: left out")
@@ -189,20 +189,20 @@ def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: i
     ratios = ratios_of(table)[[place[sample.name] for sample in data.samples]]
     split = next(HELD_OUT.split(data, 0))
     training, test = split
-    known = known_lists(data, table)
+    list_numbers = known_lists(data, table)
     cover = covering_lists(ratios[training], ratios.shape[1])[1:]
     test_ratios = ratios[test]
-    work = [(row, seed) for seed in range(seeds) for row in features]
+    pairs = [(row, seed) for seed in range(seeds) for row in features]
     results = Parallel(n_jobs=jobs)(
-        delayed(suggested)(row, data, split, known, cover, test_ratios, seed)
-        for row, seed in track(work, "rows and seeds")
+        delayed(suggest_gains)(row, data, split, list_numbers, cover, test_ratios, seed)
+        for row, seed in track(pairs, "rows and seeds")
     )
     runs: dict[str, list[Float]] = {row: [] for row in (*rows, "cover", "random")}
-    for (row, _), (won_by, _) in zip(work, results, strict=True):
-        runs[row.row].append(won_by)
+    for (row, _), (run_gains, _) in zip(pairs, results, strict=True):
+        runs[row.row].append(run_gains)
     for seed in range(seeds):
-        drawn = np.tile(np.arange(1, ratios.shape[1]), (len(test), 1))
-        runs["random"].append(gains(test_ratios, np.random.default_rng(seed).permuted(drawn, axis=1)))
+        order = np.tile(np.arange(1, ratios.shape[1]), (len(test), 1))
+        runs["random"].append(gains(test_ratios, np.random.default_rng(seed).permuted(order, axis=1)))
     runs["cover"].append(gains(test_ratios, np.tile(cover, (len(test), 1))))
     won = {row: np.stack(gains_of_seeds) for row, gains_of_seeds in runs.items()}
     counts = sorted({min(count, ratios.shape[1] - 1) for count in COUNTS})
@@ -221,7 +221,7 @@ def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: i
         "training": {"pieces": len(training), "projects": len(np.unique(data.group[training]))},
         "model": model_of(sources),
         "seeds": seeds,
-        "lists_of_head": len(known) - 1,
+        "lists_of_head": len(list_numbers) - 1,
         "figures": figures,
         "nothing_to_gain": results[0][1],
     }
@@ -230,27 +230,27 @@ def measure(folder: Path, sources: list[KeptFeatures], more: list[str], seeds: i
 def markdown(record: dict[str, Any]) -> str:
     """The tables that people read."""
     training = record["training"]
-    about = [
+    intro = [
         f"{record['title']}; {record['lists']} lists, of which heads rank {record['lists_of_head']}",
         f"{training['pieces']} pieces of {training['projects']} projects for training",
         f"{record['seeds']} seed{'s' * (record['seeds'] > 1)}; model {record['model']['name']}.",
     ]
-    lines = ["; ".join(about), ""]
+    lines = ["; ".join(intro), ""]
     for part, figures in record["figures"].items():
         counts = list(figures[CODE]["saved"])
         best = "{:.2f} [{:.2f}, {:.2f}]".format(*figures["best_of_all"])
-        of = f"{figures['pieces']} pieces of {figures['projects']} unseen projects"
+        extent = f"{figures['pieces']} pieces of {figures['projects']} unseen projects"
         lines += [
-            f"**{part}**: {of}; % saved over -Oz, of which all lists together reach {best}",
+            f"**{part}**: {extent}; % saved over -Oz, of which all lists together reach {best}",
             "",
-            "| lists tried | " + " | ".join(counts) + f" | share of that by {min(counts, key=_near)}, % |",
+            "| lists tried | " + " | ".join(counts) + f" | share of that by {min(counts, key=_distance)}, % |",
             "| --- |" + " ---: |" * (len(counts) + 1),
         ]
         for row in (name for name in figures if name in ROWS or row_title(name) != name):
             title = ROWS.get(row, f"chosen by {row_title(row)}")
             cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*figures[row]["saved"][count]) for count in counts]
             share = "{:.0f} [{:.0f}, {:.0f}]".format(
-                *(100 * value for value in figures[row]["share"][min(counts, key=_near)])
+                *(100 * value for value in figures[row]["share"][min(counts, key=_distance)])
             )
             lines.append(f"| {title} | " + " | ".join([*cells, share]) + " |")
         lines.append("")
@@ -273,9 +273,9 @@ def markdown(record: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _near(count: str) -> int:
+def _distance(count: str) -> int:
     """How far a column is from what a user tries."""
-    return abs(int(count) - SHOWN)
+    return abs(int(count) - DEFAULT_LISTS)
 
 
 def main() -> None:

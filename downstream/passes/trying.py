@@ -23,7 +23,7 @@ WORTH_TRYING = 1.005
 """A gain over the default below this is nothing to gain: half a per cent."""
 
 _MOST_PARTS = 10
-_LEAST = 20  # held-out answers that a record is worth telling of
+_MIN_SAMPLES = 20  # held-out answers that a record is worth telling of
 _ENOUGH = 200  # answers that an order is made of
 
 
@@ -100,28 +100,28 @@ def trials_of(
     """
     promise = promise_of(expected, default)
     logs = np.log(costs / costs[:, default, None])
-    by_part = {}
+    trials_by_part = {}
     for name in np.unique(part).tolist():
         rows = np.flatnonzero(part == name)
         rows = rows[np.argsort(-promise[rows], kind="stable")]
-        if len(rows) < _LEAST or len(np.unique(group[rows])) < 2:
+        if len(rows) < _MIN_SAMPLES or len(np.unique(group[rows])) < 2:
             continue
-        half = np.zeros(len(part), dtype=np.int64)
-        half[rows] = np.unique(group[rows], return_inverse=True)[1] % 2
+        half_of_row = np.zeros(len(part), dtype=np.int64)
+        half_of_row[rows] = np.unique(group[rows], return_inverse=True)[1] % 2
         trials = []
-        for piece in np.array_split(np.arange(len(rows)), min(_MOST_PARTS, len(rows) // _LEAST)):
-            around = rows[_around(piece, len(rows))]
-            order = covering_order(logs[around], default, count)
-            tried = np.tile(order, (len(piece), 1))  # (m, R)
+        for piece in np.array_split(np.arange(len(rows)), min(_MOST_PARTS, len(rows) // _MIN_SAMPLES)):
+            window = rows[_window(piece, len(rows))]
+            order = covering_order(logs[window], default, count)
+            orders = np.tile(order, (len(piece), 1))  # (m, R)
             nearby = rows[piece]
             for side in (0, 1):
-                others = around[half[around] != side]
-                if not len(others):  # one large group has all that promise as much
-                    others = rows[half[rows] != side]
-                tried[half[nearby] == side] = covering_order(logs[others], default, count)
-            trials.append(_trial(promise[nearby], np.take_along_axis(logs[nearby], tried, axis=1), order))
-        by_part[name] = tuple(trials)
-    return by_part
+                other_rows = window[half_of_row[window] != side]
+                if not len(other_rows):  # one large group has all that promise as much
+                    other_rows = rows[half_of_row[rows] != side]
+                orders[half_of_row[nearby] == side] = covering_order(logs[other_rows], default, count)
+            trials.append(_trial(promise[nearby], np.take_along_axis(logs[nearby], orders, axis=1), order))
+        trials_by_part[name] = tuple(trials)
+    return trials_by_part
 
 
 def covering_order(logs: Float, default: int, count: int) -> NDArray[np.int64]:
@@ -141,12 +141,12 @@ def covering_order(logs: Float, default: int, count: int) -> NDArray[np.int64]:
     (min(count, K - 1),) int64
         Without the default.
     """
-    others = np.delete(np.arange(logs.shape[1]), default)
-    order: NDArray[np.int64] = others[portfolio(np.minimum(logs[:, others], 0.0), count)]
+    settings = np.delete(np.arange(logs.shape[1]), default)
+    order: NDArray[np.int64] = settings[portfolio(np.minimum(logs[:, settings], 0.0), count)]
     return order
 
 
-def _around(piece: NDArray[np.int64], total: int) -> NDArray[np.int64]:
+def _window(piece: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     """A part's places among ordered answers, and as many beside it as an order needs."""
     count = min(max(_ENOUGH, len(piece)), total)
     first = min(max(int(piece[0]) - (count - len(piece)) // 2, 0), total - count)

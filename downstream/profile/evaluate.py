@@ -76,17 +76,17 @@ class File:
     loops: list[tuple[int, float]]  # row of the forest, mean iterations
 
 
-def by_llvm(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
+def llvm_probabilities(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
     """LLVM's own probabilities: of a function's block, (successor, probability), by name."""
     text = _WEIGHTS.sub("", path.read_text(encoding="utf-8", errors="surrogateescape"))
     command = ["opt-19", "-passes=print<branch-prob>", "-disable-output", "-"]
     data = text.encode("utf-8", "surrogateescape")
-    done = subprocess.run(command, input=data, capture_output=True, check=True)
+    process = subprocess.run(command, input=data, capture_output=True, check=True)
     estimates: dict[tuple[str, str], list[tuple[str, float]]] = {}
     function = ""
-    for line in done.stderr.decode("utf-8", "replace").splitlines():
-        if (head := _FUNCTION.match(line)) is not None:
-            function = head[1]
+    for line in process.stderr.decode("utf-8", "replace").splitlines():
+        if (heading := _FUNCTION.match(line)) is not None:
+            function = heading[1]
         elif (edge := _EDGE.match(line)) is not None:
             estimates.setdefault((function, edge[1].strip('"')), []).append((edge[2].strip('"'), float(edge[3]) / 100))
     return estimates
@@ -94,7 +94,7 @@ def by_llvm(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
 
 def llvm_first(path: Path, module: IRModule) -> np.ndarray:
     """LLVM's probability of the first way of each of `branches_of`; half where it says none."""
-    estimate, probabilities = by_llvm(path), []
+    estimate, probabilities = llvm_probabilities(path), []
     names = [block_name(module, block)[1:].strip('"') for block in range(module.block_count)]
     function_of = {
         block: function.name
@@ -123,9 +123,9 @@ def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]
     forest = find_loops(module)
     row = {block: number for number, block in enumerate(forest.header.tolist())}
     loops = [
-        (row[starts[one["function"]] + one["header"]], one["executions"] / one["entries"])
-        for one in rows["loops"]
-        if one["function"] in starts and one["entries"] > 0 and starts[one["function"]] + one["header"] in row
+        (row[starts[loop["function"]] + loop["header"]], loop["executions"] / loop["entries"])
+        for loop in rows["loops"]
+        if loop["function"] in starts and loop["entries"] > 0 and starts[loop["function"]] + loop["header"] in row
     ]
     vectors = encoder.embed(module, level="block", purpose="features").astype(np.float16)
     described = describe_loops(module, branches)
@@ -138,14 +138,14 @@ def read_all(out: Path, encoder: Encoder) -> list[File]:
     """All files that have a branch that ran."""
     rows: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for kind in ("branches", "loops"):
-        for one in pq.read_table(out / f"{kind}.parquet").to_pylist():
-            rows.setdefault((one["project"], one["file"]), {"branches": [], "loops": []})[kind].append(one)
+        for entry in pq.read_table(out / f"{kind}.parquet").to_pylist():
+            rows.setdefault((entry["project"], entry["file"]), {"branches": [], "loops": []})[kind].append(entry)
     files = []
     with progress("reading", len(rows)) as advance:
         for (project, file), labels in sorted(rows.items()):
             files.append(read(out, project, file, labels, encoder))
             advance(note=project)
-    return [one for one in files if one.ran.any()]
+    return [labelled for labelled in files if labelled.ran.any()]
 
 
 # -- predictions -----------------------------------------------------------------------------------------------------
@@ -153,9 +153,9 @@ def weights(projects: np.ndarray, runs: np.ndarray) -> np.ndarray:
     """Of branches: the fourth root of a branch's share of what its project runs, projects by the root of their size."""
     weight = np.zeros(len(projects))
     for project in np.unique(projects):
-        inside = projects == project
-        share = (runs[inside] / runs[inside].sum()) ** 0.25
-        weight[inside] = share / share.sum() * inside.sum() ** 0.5
+        in_project = projects == project
+        share = (runs[in_project] / runs[in_project].sum()) ** 0.25
+        weight[in_project] = share / share.sum() * in_project.sum() ** 0.5
     return weight / weight.mean()
 
 
@@ -171,7 +171,7 @@ class Axes:
 
     def of(self, projects: set[str]) -> tuple[np.ndarray, np.ndarray]:
         """Mean (D,) and axes (D, `COMPONENTS`) of columns of unit variance."""
-        count, total, square = (sum(each) for each in zip(*(self.sums[one] for one in sorted(projects)), strict=True))
+        count, total, square = (sum(part) for part in zip(*(self.sums[name] for name in sorted(projects)), strict=True))
         center = total / count
         covariance = square / count - np.outer(center, center)
         spread = np.sqrt(np.diag(covariance).clip(0)) + 1e-3
@@ -181,21 +181,21 @@ class Axes:
 
 def branch_trees(files: Sequence[File], axes: tuple[np.ndarray, np.ndarray] | None) -> BoostedChances:
     """Trees of the branches that ran, with vectors on such axes or without."""
-    ran = [file.ran for file in files]
-    rows = np.concatenate([seen(file, axes)[one] for file, one in zip(files, ran, strict=True)])
-    counts = np.concatenate([file.counts[one] for file, one in zip(files, ran, strict=True)])
-    projects = np.concatenate([[file.project] * one.sum() for file, one in zip(files, ran, strict=True)])
+    masks = [file.ran for file in files]
+    rows = np.concatenate([tree_features(file, axes)[mask] for file, mask in zip(files, masks, strict=True)])
+    counts = np.concatenate([file.counts[mask] for file, mask in zip(files, masks, strict=True)])
+    projects = np.concatenate([[file.project] * mask.sum() for file, mask in zip(files, masks, strict=True)])
     runs = counts.sum(axis=1)
     return BoostedChances().fit(rows, counts / runs[:, None], weights(projects, runs))
 
 
-def seen(file: File, axes: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
+def tree_features(file: File, axes: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
     """What trees see of a file's branches."""
     if axes is None or not len(file.branches.block):
         return file.branches.features
     blocks, successor = (file.vectors - axes[0]) @ axes[1], file.module.arrays.successor
-    around = (file.branches.block, successor[file.branches.edge], successor[file.branches.edge + 1])
-    return np.concatenate([file.branches.features, *(blocks[each] for each in around)], axis=1)
+    blocks_around = (file.branches.block, successor[file.branches.edge], successor[file.branches.edge + 1])
+    return np.concatenate([file.branches.features, *(blocks[row] for row in blocks_around)], axis=1)
 
 
 def loop_trees(files: Sequence[File]) -> BoostedChances:
@@ -203,9 +203,9 @@ def loop_trees(files: Sequence[File]) -> BoostedChances:
     pairs = [(file, row, count) for file in files for row, count in file.loops]
     projects, size = np.unique([file.project for file, _, _ in pairs], return_inverse=True)
     rows = np.array([file.described.features[row] for file, row, _ in pairs])
-    right = np.eye(len(CLASS_STARTS) + 1)[trip_class(np.array([count for _, _, count in pairs]))]
+    classes = np.eye(len(CLASS_STARTS) + 1)[trip_class(np.array([count for _, _, count in pairs]))]
     weight = np.bincount(size, minlength=len(projects))[size] ** -0.5
-    return BoostedChances(**LOOP_TREES).fit(rows, right, weight / weight.mean())
+    return BoostedChances(**LOOP_TREES).fit(rows, classes, weight / weight.mean())
 
 
 def held_out(files: list[File], vectors: bool) -> list[Prediction]:
@@ -215,16 +215,16 @@ def held_out(files: list[File], vectors: bool) -> list[Prediction]:
     order = np.random.default_rng(0).permutation(sorted(projects))
     with progress("growing trees", min(FOLDS, len(order))) as advance:
         for fold in np.array_split(order, min(FOLDS, len(order))):
-            others = projects - set(fold)
-            training = [file for file in files if file.project in others]
-            axes_of_fold = axes.of(others) if axes is not None else None
+            training_projects = projects - set(fold)
+            training = [file for file in files if file.project in training_projects]
+            axes_of_fold = axes.of(training_projects) if axes is not None else None
             branches, loops = branch_trees(training, axes_of_fold), loop_trees(training)
             for number, file in enumerate(files):
-                if file.project in others:
+                if file.project in training_projects:
                     continue
                 chances = np.zeros((len(file.described.exit), len(CLASS_STARTS) + 1))
                 chances = loops.predict(file.described.features) if len(chances) else chances
-                first = branches.predict(seen(file, axes_of_fold))[:, 0] if len(file.ran) else np.zeros(0)
+                first = branches.predict(tree_features(file, axes_of_fold))[:, 0] if len(file.ran) else np.zeros(0)
                 prediction = Prediction(file.branches.block, first, chances, file.described.constant)
                 predictions[number] = with_constant_trips(prediction, file.described)
             advance()
@@ -237,54 +237,54 @@ def flow_of(file: File, first: np.ndarray) -> Flow:
     successors = np.diff(arrays.successor_start)
     shares = 1.0 / np.repeat(successors, successors)
     shares[file.branches.edge], shares[file.branches.edge + 1] = first, 1 - first
-    every = {function.index: 1.0 for function in file.module.defined_functions}
-    return solve_flow(file.module, shares, np.ones(len(successors), dtype=bool), every)
+    entries = {function.index: 1.0 for function in file.module.defined_functions}
+    return solve_flow(file.module, shares, np.ones(len(successors), dtype=bool), entries)
 
 
 def iterations(file: File, flow: Flow) -> np.ndarray:
     """How often each loop's header runs each time the loop is entered, by a flow. (N,)."""
     arrays, forest = file.module.arrays, find_loops(file.module)
     source = np.repeat(np.arange(file.module.block_count), np.diff(arrays.successor_start))
-    iterations_of = np.zeros(len(forest))
+    counts = np.zeros(len(forest))
     for row, header in enumerate(forest.header.tolist()):
         into = np.flatnonzero(arrays.successor == header)
-        back = [edge for edge in into.tolist() if forest.contains(row, int(source[edge]))]
-        entered = flow.blocks[header] - flow.edges[back].sum()
-        iterations_of[row] = flow.blocks[header] / max(entered, 1e-12)
-    return iterations_of
+        back_edges = [edge for edge in into.tolist() if forest.contains(row, int(source[edge]))]
+        entries = flow.blocks[header] - flow.edges[back_edges].sum()
+        counts[row] = flow.blocks[header] / max(entries, 1e-12)
+    return counts
 
 
 # -- figures ---------------------------------------------------------------------------------------------------------
-def of_projects(files: list[File], values: Callable[[list[int]], float | None]) -> dict[str, float]:
+def project_figures(files: list[File], values: Callable[[list[int]], float | None]) -> dict[str, float]:
     """A figure of each project, from the numbers of its files; of those that have it."""
-    numbers_of: dict[str, list[int]] = {}
+    numbers_of_project: dict[str, list[int]] = {}
     for number, file in enumerate(files):
-        numbers_of.setdefault(file.project, []).append(number)
-    figures = {project: values(numbers) for project, numbers in numbers_of.items()}
+        numbers_of_project.setdefault(file.project, []).append(number)
+    figures = {project: values(numbers) for project, numbers in numbers_of_project.items()}
     return {project: value for project, value in figures.items() if value is not None}
 
 
-def interval(figures: np.ndarray, of: Callable[[np.ndarray], float] = lambda rows: float(rows.mean())) -> list[float]:
+def interval(figures: np.ndarray, stat: Callable[[np.ndarray], float] = lambda rows: float(rows.mean())) -> list[float]:
     """A figure of some projects' rows, low, high: 95 % over projects."""
-    drawn = np.random.default_rng(0).integers(len(figures), size=(DRAWS, len(figures)))
-    low, high = np.quantile([of(figures[rows]) for rows in drawn], (0.025, 0.975))
-    return [round(float(each), 4) for each in (of(figures), low, high)]
+    draws = np.random.default_rng(0).integers(len(figures), size=(DRAWS, len(figures)))
+    low, high = np.quantile([stat(figures[rows]) for rows in draws], (0.025, 0.975))
+    return [round(float(value), 4) for value in (stat(figures), low, high)]
 
 
 def branch_figures(files: list[File], first: list[np.ndarray]) -> dict[str, dict[str, float]]:
     """``missed``, ``error`` and ``unweighed`` of each project."""
 
-    def of(numbers: list[int], kind: str) -> float:
+    def figure_of(numbers: list[int], kind: str) -> float:
         counts = np.concatenate([files[number].counts[files[number].ran] for number in numbers])
         predicted = np.concatenate([first[number][files[number].ran] for number in numbers])
         runs = counts.sum(1)
-        wrong = np.where(predicted > 0.5, counts[:, 1], np.where(predicted < 0.5, counts[:, 0], runs / 2))
+        misses = np.where(predicted > 0.5, counts[:, 1], np.where(predicted < 0.5, counts[:, 0], runs / 2))
         if kind == "error":
             return float((runs * np.abs(predicted - counts[:, 0] / runs)).sum() / runs.sum())
-        return float(wrong.sum() / runs.sum() if kind == "missed" else (wrong / runs).mean())
+        return float(misses.sum() / runs.sum() if kind == "missed" else (misses / runs).mean())
 
     kinds = ("missed", "error", "unweighed")
-    return {kind: of_projects(files, functools.partial(of, kind=kind)) for kind in kinds}
+    return {kind: project_figures(files, functools.partial(figure_of, kind=kind)) for kind in kinds}
 
 
 def trip_class(count: np.ndarray) -> np.ndarray:
@@ -295,12 +295,12 @@ def trip_class(count: np.ndarray) -> np.ndarray:
 def trip_figures(files: list[File], counts: list[np.ndarray]) -> dict[str, float]:
     """Share of a project's loops in the right class."""
 
-    def of(numbers: list[int]) -> float | None:
-        pairs = [(true, counts[number][row]) for number in numbers for row, true in files[number].loops]
-        true, predicted = np.array(pairs).reshape(-1, 2).T
-        return float((trip_class(true) == trip_class(predicted)).mean()) if pairs else None
+    def share_right(numbers: list[int]) -> float | None:
+        pairs = [(actual, counts[number][row]) for number in numbers for row, actual in files[number].loops]
+        actual, predicted = np.array(pairs).reshape(-1, 2).T
+        return float((trip_class(actual) == trip_class(predicted)).mean()) if pairs else None
 
-    return of_projects(files, of)
+    return project_figures(files, share_right)
 
 
 def hot_figures(files: list[File], flows: list[Flow]) -> dict[str, float]:
@@ -310,18 +310,18 @@ def hot_figures(files: list[File], flows: list[Flow]) -> dict[str, float]:
         truth = profiled_flow(file.module)
         assert truth is not None, file.module.name
         for function in file.module.defined_functions:
-            inside = slice(function.header.first_block, function.header.last_block)
-            true, predicted = truth.blocks[inside], flow.blocks[inside]
-            if len(true) >= 10 and true[0] > 0:
-                most = len(true) // 10
-                hot = [set(np.argsort(-each, kind="stable")[:most].tolist()) for each in (true, predicted)]
-                yield len(hot[0] & hot[1]) / most
+            blocks = slice(function.header.first_block, function.header.last_block)
+            actual, predicted = truth.blocks[blocks], flow.blocks[blocks]
+            if len(actual) >= 10 and actual[0] > 0:
+                count = len(actual) // 10
+                hot = [set(np.argsort(-counts, kind="stable")[:count].tolist()) for counts in (actual, predicted)]
+                yield len(hot[0] & hot[1]) / count
 
-    def of(numbers: list[int]) -> float | None:
+    def mean_overlap(numbers: list[int]) -> float | None:
         overlaps = [share for number in numbers for share in shares(files[number], flows[number])]
         return float(np.mean(overlaps)) if overlaps else None
 
-    return of_projects(files, of)
+    return project_figures(files, mean_overlap)
 
 
 def trips_of_seen_projects(files: list[File]) -> dict[str, float]:
@@ -329,12 +329,12 @@ def trips_of_seen_projects(files: list[File]) -> dict[str, float]:
     fold = np.random.default_rng(0).integers(FOLDS, size=len(files))
     counts = []
     trees = [
-        loop_trees([file for file, file_fold in zip(files, fold, strict=True) if file_fold != one])
-        for one in range(FOLDS)
+        loop_trees([file for file, file_fold in zip(files, fold, strict=True) if file_fold != test_fold])
+        for test_fold in range(FOLDS)
     ]
     for file, file_fold in zip(files, fold.tolist(), strict=True):
-        there = len(file.described.exit) > 0
-        chances = trees[file_fold].predict(file.described.features) if there else np.zeros((0, len(CLASS_STARTS) + 1))
+        exits = len(file.described.exit) > 0
+        chances = trees[file_fold].predict(file.described.features) if exits else np.zeros((0, len(CLASS_STARTS) + 1))
         counts.append(np.append(1, CLASS_STARTS)[chances.argmax(axis=1)])
     return trip_figures(files, counts)
 
@@ -351,20 +351,20 @@ def main() -> None:
     files = read_all(arguments.out, encoder)
     record = compare(files, arguments.output, arguments.said) if arguments.output or arguments.said else None
     if arguments.head:
-        worth = {} if record is None else in_words(record)
+        worth = {} if record is None else evidence_words(record)
         head = StaticProfile(branch_trees(files, None), loop_trees(files), worth)
         save_head(head, arguments.head, extra={"projects": sorted({file.project for file in files})})
 
 
-def in_words(record: dict[str, Any]) -> dict[str, str]:
+def evidence_words(record: dict[str, Any]) -> dict[str, str]:
     """What answers were worth, as the command line says it."""
     shipped, projects = record["rows"]["hand"], record["projects"]
-    fewer = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * each for each in shipped["fewer"]))
-    right = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * each for each in shipped["trips"]))
+    fewer = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * bound for bound in shipped["fewer"]))
+    loops_right = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * bound for bound in shipped["trips"]))
     always = f"{100 * record['commonest'][0]:.0f} %"
     return {
         "branch_probability": f"of {projects} projects, each unseen: {fewer} fewer executions missed than by LLVM",
-        "trip_count": f"of {projects} projects, each unseen: {right} of loops right, always 2 to 7: {always}",
+        "trip_count": f"of {projects} projects, each unseen: {loops_right} of loops right, always 2 to 7: {always}",
     }
 
 
@@ -375,21 +375,21 @@ def compare(files: list[File], output: Path | None, predictions_file: Path | Non
         columns = ("project", "file", "block", "first")
         rows = zip(files, shipped, strict=True)
         table = [
-            (one.project, one.name, *pair) for one, prediction in rows for pair in zip(*prediction[:2], strict=True)
+            (item.project, item.name, *pair) for item, prediction in rows for pair in zip(*prediction[:2], strict=True)
         ]
         write_parquet(predictions_file, pa.table(dict(zip(columns, zip(*table, strict=True), strict=True))))
     with np.errstate(invalid="ignore"):
         truth = [np.where(file.ran, file.counts[:, 0] / file.counts.sum(1), 0.5) for file in files]
     rows = {"llvm": [file.llvm for file in files], "perfect": truth}
     rows |= {
-        name: [one.first_probability for one in predictions]
+        name: [answer.first_probability for answer in predictions]
         for name, predictions in (("hand", shipped), ("vectors", vectors))
     }
     commonest = [np.full(len(file.described.exit), float(CLASS_STARTS[0])) for file in files]
-    known = seen_by(read_provenance(load_files("mirenc-fast").folder) or ())
+    seen_projects = seen_by(read_provenance(load_files("mirenc-fast").folder) or ())
     record: dict[str, Any] = {
         "projects": len({file.project for file in files}),
-        "unseen": sorted({file.project for file in files} - known.keys()),
+        "unseen": sorted({file.project for file in files} - seen_projects.keys()),
         "files": len(files),
         "branches": int(sum(file.ran.sum() for file in files)),
         "loops": sum(len(file.loops) for file in files),
@@ -397,25 +397,25 @@ def compare(files: list[File], output: Path | None, predictions_file: Path | Non
         "seen": interval(np.array(list(trips_of_seen_projects(files).values()))),
         "rows": {},
     }
-    figures_of: dict[str, dict[str, dict[str, float]]] = {}
+    figures_by_row: dict[str, dict[str, dict[str, float]]] = {}
     for name, first in rows.items():
-        flows = [flow_of(file, each.clip(LEAST, 1 - LEAST)) for file, each in zip(files, first, strict=True)]
+        flows = [flow_of(file, shares.clip(LEAST, 1 - LEAST)) for file, shares in zip(files, first, strict=True)]
         counts = [iterations(file, flow) for file, flow in zip(files, flows, strict=True)]
         if name in ("hand", "vectors"):
             trees = {"hand": shipped, "vectors": vectors}[name]
-            counts = [np.append(1, CLASS_STARTS)[one.class_probabilities.argmax(axis=1)] for one in trees]
-        figures_of[name] = branch_figures(files, first)
-        figures_of[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}
+            counts = [np.append(1, CLASS_STARTS)[answer.class_probabilities.argmax(axis=1)] for answer in trees]
+        figures_by_row[name] = branch_figures(files, first)
+        figures_by_row[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}
 
     def fewer(name: str, projects: Sequence[str]) -> list[float]:
-        pairs = np.array([[figures_of[each]["missed"][one] for each in (name, "llvm")] for one in projects])
-        return interval(pairs, lambda each: float(1 - each[:, 0].mean() / each[:, 1].mean()))
+        pairs = np.array([[figures_by_row[row]["missed"][project] for row in (name, "llvm")] for project in projects])
+        return interval(pairs, lambda missed: float(1 - missed[:, 0].mean() / missed[:, 1].mean()))
 
-    for name, figures in figures_of.items():
-        record["rows"][name] = {kind: interval(np.array(list(of.values()))) for kind, of in figures.items() if of}
+    for name, figures in figures_by_row.items():
+        record["rows"][name] = {kind: interval(np.array(list(data.values()))) for kind, data in figures.items() if data}
         record["rows"][name]["fewer"] = fewer(name, list(figures["missed"]))
         record["rows"][name]["unseen"] = fewer(name, record["unseen"])
-    record["of_projects"] = {name: figures["missed"] for name, figures in figures_of.items()}
+    record["of_projects"] = {name: figures["missed"] for name, figures in figures_by_row.items()}
     if output:
         output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for name, figures in record["rows"].items():

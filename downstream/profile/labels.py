@@ -236,16 +236,16 @@ class Work:
         self.raw.mkdir()
         try:
             code = self.shell(self.program.run, self.program.seconds, "run", f"{self.raw}/%8m.profraw")
-            ended = "passed" if code == 0 else f"failed ({code}): {self.last_words('run')}"
+            outcome = "passed" if code == 0 else f"failed ({code}): {self.last_words('run')}"
         except FailedError as error:
-            ended = str(error)
+            outcome = str(error)
         raw = sorted(self.raw.iterdir())
         if not raw:
-            raise FailedError(f"run: nothing was counted; {ended}")
+            raise FailedError(f"run: nothing was counted; {outcome}")
         # A process that was ended may have left half a file.
         call([PROFDATA, "merge", "--failure-mode=all", "-o", str(self.profile), *map(str, raw)], FETCH_SECONDS)
         shutil.rmtree(self.raw)
-        return {"ended": ended, "counted_objects": len({path.name.partition("_")[0] for path in raw})}
+        return {"ended": outcome, "counted_objects": len({path.name.partition("_")[0] for path in raw})}
 
     def last_words(self, step: str) -> str:
         """The end of a step's log, or its last line that says error."""
@@ -260,10 +260,10 @@ class Work:
         for line in self.log.read_text(encoding="utf-8").splitlines():
             folder, clang, words = json.loads(line)
             flags = program_flags(words)
-            taken = {value for word, value in pairwise(words) if word in ("-include", "-o", "-MF", "-MT", "-MQ")}
+            arguments = {value for word, value in pairwise(words) if word in ("-include", "-o", "-MF", "-MT", "-MQ")}
             for word in words:
                 path = Path(folder, word).resolve()
-                if word.startswith("-") or word in taken or not word.endswith(SOURCES) or path in sources:
+                if word.startswith("-") or word in arguments or not word.endswith(SOURCES) or path in sources:
                     continue
                 if not path.is_relative_to(root) or not path.is_file() or PROBES.search(str(path)):
                     continue
@@ -271,33 +271,33 @@ class Work:
                 if any(fnmatch(file, glob) for glob in self.program.exclude):
                     continue
                 sources[path] = Source(path, file, folder, [clang, *flags, word])
-        return sorted(sources.values(), key=lambda one: digest(f"{one.file}/{self.program.name}"))
+        return sorted(sources.values(), key=lambda source: digest(f"{source.file}/{self.program.name}"))
 
     def compile(self) -> dict[str, Any]:
         """IR of every source that ran, in three forms, and the counts of the first as tables."""
         for form in FORMS:
             shutil.rmtree(self.out / form / self.program.name, ignore_errors=True)
-        every = self.sources()
+        sources = self.sources()
         rows = _Rows(self.program.name)
-        facts: Counter[str] = Counter(sources=len(every), over_cap=max(0, len(every) - self.program.cap))
-        for source in every[: self.program.cap]:
+        facts: Counter[str] = Counter(sources=len(sources), over_cap=max(0, len(sources) - self.program.cap))
+        for source in sources[: self.program.cap]:
             try:
-                facts[self._one(source, rows)] += 1
+                facts[self._compile_one(source, rows)] += 1
             except (FailedError, MirencError, TimeoutExpired) as error:
                 facts["not_compiled"] += 1
                 print(f"{self.program.name}: {source.file}: {one_line(str(error))[:200]}", file=sys.stderr)
         rows.save(self.out / "parts")
         return {**facts, **rows.facts}
 
-    def _one(self, source: Source, rows: _Rows) -> str:
+    def _compile_one(self, source: Source, rows: _Rows) -> str:
         """Compile one source; what became of it."""
         place = {form: self.out / form / self.program.name / f"{source.file}.ll" for form in FORMS}
         for path in place.values():
             path.parent.mkdir(parents=True, exist_ok=True)
-        same = [*source.command, *LENIENT, "-S", "-emit-llvm", "-o"]
-        used = [f"-fprofile-instr-use={self.profile}", "-g1", f"-fdebug-prefix-map={self.source.resolve()}=."]
+        front_end = [*source.command, *LENIENT, "-S", "-emit-llvm", "-o"]
+        profile_flags = [f"-fprofile-instr-use={self.profile}", "-g1", f"-fdebug-prefix-map={self.source.resolve()}=."]
         try:
-            call([*same, str(place["IR"]), *FRONT, *used], COMPILE_SECONDS, source.folder)
+            call([*front_end, str(place["IR"]), *FRONT, *profile_flags], COMPILE_SECONDS, source.folder)
             if not any(
                 int(count) for _, count in _COUNT.findall(place["IR"].read_text(encoding="utf-8", errors="replace"))
             ):
@@ -307,9 +307,9 @@ class Work:
                 [OPT, "-S", "-passes=function(sroa<preserve-cfg>)", str(place["IR"]), "-o", str(place["SSA"])],
                 COMPILE_SECONDS,
             )
-            call([*same, str(place["O1"]), "-O1", *used], COMPILE_SECONDS, source.folder)
+            call([*front_end, str(place["O1"]), "-O1", *profile_flags], COMPILE_SECONDS, source.folder)
             counters = self.folder / "counters.ll"
-            call([*same, str(counters), *FRONT, COUNTED[0]], COMPILE_SECONDS, source.folder)
+            call([*front_end, str(counters), *FRONT, COUNTED[0]], COMPILE_SECONDS, source.folder)
             if weights_of(place["IR"]) != weights_of(place["SSA"]):
                 raise FailedError("SSA has other branches than the front end's form")
             rows.add(source.file, read_ir(place["IR"]), counter_names(counters))
@@ -347,27 +347,27 @@ class Counts:
         self.module, arrays = module, module.arrays
         text = module.annotated
         nodes = {
-            name.partition(" ")[0]: [int(one) - 1 for one in _WEIGHT.findall(words)]
+            name.partition(" ")[0]: [int(weight) - 1 for weight in _WEIGHT.findall(words)]
             for name, words in _WEIGHTS.findall(text)
         }
-        entered = dict(_COUNT.findall(text))
+        entry_counts = dict(_COUNT.findall(text))
         self.lines = lines = text.split("\n")
         self.places = {name: int(line) for name, line in _PLACES.findall(text)}
         self.starts = arrays.successor_start.tolist()
         self.successor = arrays.successor.tolist()
         self.edges = [-1] * len(self.successor)
-        self.weighed: dict[int, list[int]] = {}  # block -> counts of its branch
+        self.branch_counts: dict[int, list[int]] = {}  # block -> counts of its branch
         self.ends = [lines[arrays.line[end - 1]].strip() for end in arrays.block_start[1:].tolist()]
         for block, end in enumerate(self.ends):
             matched = _ATTACHED.search(end)
             counts = nodes.get(matched[1], []) if matched else []
             if counts and len(counts) == self.starts[block + 1] - self.starts[block]:
-                self.weighed[block] = counts
+                self.branch_counts[block] = counts
                 self.edges[self.starts[block] : self.starts[block + 1]] = counts
         self.entries: dict[int, int] = {}  # function -> how often it was called, of those with a profile
         for number, header in enumerate(module.headers):
             if not header.is_declaration and (match := _ENTERED.match(lines[header.line])):
-                self.entries[number] = int(entered.get(match[1], 0))
+                self.entries[number] = int(entry_counts.get(match[1], 0))
 
     def solve(self, number: int) -> tuple[list[int], bool, bool]:
         """Executions of a function's blocks by what flows in and out, -1 unknown; whether all agrees; if it is assumed.
@@ -395,29 +395,29 @@ class Counts:
             changed = False
             for block in range(last - first):
                 out = range(self.starts[first + block], self.starts[first + block + 1])
-                sides: list[Iterable[int]] = [out] if len(out) else []
+                edge_sets: list[Iterable[int]] = [out] if len(out) else []
                 if block:
-                    sides.append(incoming[block])
-                for side in sides:
-                    if blocks[block] < 0 and all(edges[edge] >= 0 for edge in side):
-                        blocks[block], changed = sum(edges[edge] for edge in side), True
+                    edge_sets.append(incoming[block])
+                for edge_set in edge_sets:
+                    if blocks[block] < 0 and all(edges[edge] >= 0 for edge in edge_set):
+                        blocks[block], changed = sum(edges[edge] for edge in edge_set), True
                 if not block and blocks[block] < 0:
                     blocks[block], changed = self.entries[number], True
-                for side in sides:
-                    unknown = [edge for edge in side if edges[edge] < 0]
+                for edge_set in edge_sets:
+                    unknown = [edge for edge in edge_set if edges[edge] < 0]
                     if unknown and not blocks[block]:
                         for edge in unknown:
                             edges[edge], changed = 0, True
                     elif blocks[block] >= 0 and len(unknown) == 1:
-                        rest = blocks[block] - sum(edges[edge] for edge in side if edge != unknown[0])
-                        agrees &= rest >= 0
-                        edges[unknown[0]], changed = max(rest, 0), True
+                        remainder = blocks[block] - sum(edges[edge] for edge in edge_set if edge != unknown[0])
+                        agrees &= remainder >= 0
+                        edges[unknown[0]], changed = max(remainder, 0), True
         for block, count in enumerate(blocks):
             if count >= 0 and block and all(edges[edge] >= 0 for edge in incoming[block]):
                 agrees &= count == sum(edges[edge] for edge in incoming[block])
         return blocks, agrees and blocks[0] == self.entries[number], assumed
 
-    def entered(self, header: int, inside: set[int], executions: int) -> int:
+    def entered(self, header: int, members: set[int], executions: int) -> int:
         """How often a loop was entered, after `solve`; -1 unknown."""
         outer: list[int] = []
         latches: list[int] = []
@@ -425,7 +425,7 @@ class Counts:
         for block in range(function.first_block, function.last_block):
             for edge in range(self.starts[block], self.starts[block + 1]):
                 if self.successor[edge] == header:
-                    (latches if block in inside else outer).append(self.edges[edge])
+                    (latches if block in members else outer).append(self.edges[edge])
         if min(outer, default=0) >= 0:
             return sum(outer)
         return executions - sum(latches) if min(latches, default=-1) >= 0 else -1
@@ -491,12 +491,12 @@ class _Rows:
         counts = Counts(module)
         loops, flows = find_loops(module), [flow_of(module), flow_of(undone(module))]
         self.facts["files_without_flow"] += None in flows
-        of: dict[int, list[int]] = defaultdict(list)
+        loops_of_function: dict[int, list[int]] = defaultdict(list)
         for row, number in enumerate(loops.function.tolist()):
-            of[number].append(row)
-        inside: dict[int, set[int]] = defaultdict(set)
-        for block, row in zip(*(one.tolist() for one in loops.members()), strict=True):
-            inside[row].add(block)
+            loops_of_function[number].append(row)
+        members: dict[int, set[int]] = defaultdict(set)
+        for block, row in zip(*(rows.tolist() for rows in loops.members()), strict=True):
+            members[row].add(block)
         test = {"test": TESTS.search(file) is not None}
 
         def compare(kind: str, block: int, executions: int) -> None:
@@ -511,7 +511,7 @@ class _Rows:
                 continue
             header = module.headers[number]
             name = header.name.strip('"')
-            where = {"project": self.project, "file": file, "function": name}
+            columns = {"project": self.project, "file": file, "function": name}
             self.facts["mains"] += name == "main"
             key = names.get(name, (name, ""))
             self.homes[key].add(file)
@@ -523,9 +523,9 @@ class _Rows:
                 "agrees": agrees,
                 "assumed": assumed,
             }
-            self.rows["functions"].append({**where, **row_values, **test})
+            self.rows["functions"].append({**columns, **row_values, **test})
             for block in range(first, header.last_block):
-                if total := sum(edge_counts := counts.weighed.get(block, [])):
+                if total := sum(edge_counts := counts.branch_counts.get(block, [])):
                     row_values = {
                         "block": block - first,
                         "taken_first": edge_counts[0],
@@ -536,37 +536,37 @@ class _Rows:
                         "switch": counts.ends[block].startswith("switch"),
                         "saturated": max(edge_counts) >= SATURATED,
                     }
-                    self.rows["branches"].append({**where, **row_values, "line": counts.place(block), **test})
+                    self.rows["branches"].append({**columns, **row_values, "line": counts.place(block), **test})
                     compare("blocks", block, total)
-            for row in of[number]:
+            for row in loops_of_function[number]:
                 start = int(loops.header[row])
-                executions, entered = blocks[start - first], counts.entered(start, inside[row], blocks[start - first])
-                if executions < 0 or entered < 0:
+                executions, visits = blocks[start - first], counts.entered(start, members[row], blocks[start - first])
+                if executions < 0 or visits < 0:
                     self.facts["loops_unknown"] += 1
                 elif executions:
-                    row_values = {"header": start - first, "depth": int(loops.depth[row]), "entries": entered}
+                    row_values = {"header": start - first, "depth": int(loops.depth[row]), "entries": visits}
                     row_values |= {
                         "executions": executions,
                         "agrees": agrees,
                         "assumed": assumed,
                         "line": counts.place(start),
                     }
-                    self.rows["loops"].append({**where, **row_values, **test})
+                    self.rows["loops"].append({**columns, **row_values, **test})
                     compare("loops", start, executions)
 
-    def _kept(self) -> Iterator[tuple[str, str]]:
-        seen: set[tuple[str, str]] = set()
-        for (file, function), (name, digits, same) in self.keys.items():
+    def _kept_functions(self) -> Iterator[tuple[str, str]]:
+        kept_keys: set[tuple[str, str]] = set()
+        for (file, function), (name, digits, is_one) in self.keys.items():
             copies = len(self.homes[name, digits])
-            if copies == 1 or (same and (name, digits) not in seen):
+            if copies == 1 or (is_one and (name, digits) not in kept_keys):
                 yield file, function
             else:
-                self.facts["functions_copied" if same else "functions_ambiguous"] += 1
-            seen.add((name, digits))
+                self.facts["functions_copied" if is_one else "functions_ambiguous"] += 1
+            kept_keys.add((name, digits))
 
     def save(self, folder: Path) -> None:
         """Write the tables; a function that several files have is there once if C++ says it is one, else not."""
-        chosen = set(self._kept())
+        chosen = set(self._kept_functions())
         for name, schema in SCHEMAS.items():
             rows = [row for row in self.rows[name] if (row["file"], row["function"]) in chosen]
             folder.joinpath(name).mkdir(parents=True, exist_ok=True)
@@ -575,9 +575,9 @@ class _Rows:
 
 def call(command: Sequence[str], seconds: float, folder: str = "") -> None:
     """FailedError: with what the command said."""
-    done = run_limited(command, timeout=seconds, memory_limit=None, folder=folder, most_output=0)
-    if done.code:
-        errors = [line for line in done.words.splitlines() if "rror" in line] or [done.words[-200:]]
+    process = run_limited(command, timeout=seconds, memory_limit=None, folder=folder, most_output=0)
+    if process.code:
+        errors = [line for line in process.words.splitlines() if "rror" in line] or [process.words[-200:]]
         raise FailedError(f"{Path(command[0]).name}: {one_line(errors[0])[:200]}")
 
 
@@ -588,17 +588,17 @@ def output_of(*command: str) -> str:
 
 def gather(out: Path, works: Sequence[Work]) -> dict[str, Any]:
     """The projects' tables in one, and how many rows they have."""
-    done = [work for work in works if "compile" in work.state]
+    finished = [work for work in works if "compile" in work.state]
     tables = {}
     for name, schema in SCHEMAS.items():
-        parts = [out / "parts" / name / f"{work.program.name}.parquet" for work in done]
+        parts = [out / "parts" / name / f"{work.program.name}.parquet" for work in finished]
         tables[name] = pa.concat_tables([pq.read_table(part) for part in parts] or [schema.empty_table()])
         write_parquet(out / f"{name}.parquet", tables[name])
     branches, switch = tables["branches"], tables["branches"]["switch"]
     switches, tests = pc.sum(switch).as_py() or 0, pc.and_not(branches["test"], switch)
-    projects = {one["values"]: one["counts"] for one in branches["project"].value_counts().to_pylist()}
+    projects = {entry["values"]: entry["counts"] for entry in branches["project"].value_counts().to_pylist()}
     facts: Counter[str] = Counter()
-    for work in done:
+    for work in finished:
         facts.update({key: value for key, value in work.state["compile"].items() if key != "seconds"})
     record = {
         **facts,
@@ -609,13 +609,13 @@ def gather(out: Path, works: Sequence[Work]) -> dict[str, Any]:
         "loops": len(tables["loops"]),
         "branches_of_tests": pc.sum(tests).as_py() or 0,
         "functions_that_agree": pc.sum(tables["functions"]["agrees"]).as_py() or 0,
-        "seconds": {step: round(sum(work.state[step]["seconds"] for work in done), 1) for step in STEPS},
+        "seconds": {step: round(sum(work.state[step]["seconds"] for work in finished), 1) for step in STEPS},
         "by_project": {
             work.program.name: {
                 "rows": projects.get(work.program.name, 0),
                 **{step: work.state[step] for step in STEPS},
             }
-            for work in done
+            for work in finished
         },
         "failed": {work.program.name: work.state["failed"] for work in works if "failed" in work.state},
     }
@@ -632,7 +632,7 @@ def main(words: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(words)
     out = arguments.output.resolve()
     values = load_toml(arguments.recipe)
-    programs = [Program.from_dict(one, where=f"{arguments.recipe}: {one.get('name')}") for one in values["program"]]
+    programs = [Program.from_dict(item, where=f"{arguments.recipe}: {item.get('name')}") for item in values["program"]]
     works = {program.name: Work(program, out, arguments.recipe) for program in programs}
     if unknown := set(arguments.names) - set(works):
         parser.error(f"no program {', '.join(sorted(unknown))} in {arguments.recipe}")

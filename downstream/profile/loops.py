@@ -64,7 +64,7 @@ from mirenc.tools.profile import StaticProfile, static_profile as static
 from mirenc.tools.profile.static_profile import FRONT_END
 
 HERE = Path(__file__).parent
-COUNTS = sorted({count for several in TRIP_CLASSES.values() for count in several} | set(TRIP_COUNTS))
+COUNTS = sorted({count for counts in TRIP_CLASSES.values() for count in counts} | set(TRIP_COUNTS))
 _BOUNDS = (8, 32, 256)  # of `TRIP_CLASSES`
 _SHUFFLES = 100
 
@@ -88,29 +88,29 @@ def main() -> None:
     table = read_measured(TABLE, task.name)
     data = task.samples_of(table)
     trees = StaticProfile.load(arguments.head) if arguments.head else StaticProfile.load()
-    kernels = [table.kernels[one.name.removesuffix(f" {one.part}")] for one in data.samples]
+    kernels = [table.kernels[item.name.removesuffix(f" {item.part}")] for item in data.samples]
     (features,) = Evaluation.prepare(task, data, encoder=encoder, rows=["look_ahead_run"]).features
-    ran = np.array([max(task.iterations(context_with_run(task, one)), default=0.0) for one in data.samples])
-    constant = np.array([float(one.context[0]) > 0 for one in data.samples])
+    iterations = np.array([max(task.iterations(context_with_run(task, item)), default=0.0) for item in data.samples])
+    constant = np.array([float(item.context[0]) > 0 for item in data.samples])
     likely_trips = {
-        "predicted": predicted(trees, encoder, data, np.flatnonzero(~constant), None),
-        "predicted, source": predicted(trees, encoder, data, np.flatnonzero(~constant), kernels),
+        "predicted": predict_trips(trees, encoder, data, np.flatnonzero(~constant), None),
+        "predicted, source": predict_trips(trees, encoder, data, np.flatnonzero(~constant), kernels),
     }
-    unknown = np.flatnonzero(~constant & (ran > 0))
-    truth = np.searchsorted(_BOUNDS, ran, side="right")
+    unknown = np.flatnonzero(~constant & (iterations > 0))
+    truth = np.searchsorted(_BOUNDS, iterations, side="right")
     classes = len(TRIP_CLASSES)
     one_hot = np.eye(classes)
-    fixed = np.zeros(len(data), dtype=np.int64)
+    fixed_classes = np.zeros(len(data), dtype=np.int64)
     for group in np.unique(data.group[unknown]):
-        in_group = np.flatnonzero(data.group == group)
-        fixed[in_group] = np.bincount(truth[np.intersect1d(in_group, unknown)], minlength=classes).argmax()
-    chances = {"class": one_hot[truth], "fixed": one_hot[fixed]}
+        group_rows = np.flatnonzero(data.group == group)
+        fixed_classes[group_rows] = np.bincount(truth[np.intersect1d(group_rows, unknown)], minlength=classes).argmax()
+    chances = {"class": one_hot[truth], "fixed": one_hot[fixed_classes]}
     for name, likely in likely_trips.items():
         chances |= {name: one_hot[likely.argmax(axis=1)], name.replace("predicted", "chances"): likely}
     weights_by_name = {name: weights(likely, constant) for name, likely in chances.items()}
-    weights_by_name |= {"counted": told_by([0], len(data)), "nothing": told_by(places(TRIP_COUNTS), len(data))}
+    weights_by_name |= {"counted": average([0], len(data)), "nothing": average(places(TRIP_COUNTS), len(data))}
     weights_by_name["nothing"][constant] = weights_by_name["counted"][constant]
-    right = {
+    hits_by_name = {
         name: hits(likely, truth, data, unknown) for name, likely in chances.items() if np.isin(likely, (0, 1)).all()
     }
     record: dict[str, Any] = {
@@ -119,60 +119,60 @@ def main() -> None:
         "structures": len(np.unique(data.group[unknown])),
         "classes": dict(zip(TRIP_CLASSES, np.bincount(truth[unknown], minlength=classes).tolist(), strict=True)),
         "predicted": {
-            name: dict(zip(TRIP_CLASSES, np.bincount(one[unknown].argmax(1), minlength=classes).tolist(), strict=True))
-            for name, one in likely_trips.items()
+            name: dict(zip(TRIP_CLASSES, np.bincount(rows[unknown].argmax(1), minlength=classes).tolist(), strict=True))
+            for name, rows in likely_trips.items()
         },
         "shuffled": shuffled(truth[unknown], data.group[unknown]),
     }
     tables = look_ahead_tables(task, data, encoder, None)
-    counts = [ran, *(np.full(len(data), float(count)) for count in COUNTS)]
-    views = [look_ahead_settings(data.settings, tables, data.default, one) for one in counts]
+    counts = [iterations, *(np.full(len(data), float(count)) for count in COUNTS)]
+    views = [look_ahead_settings(data.settings, tables, data.default, trip_counts) for trip_counts in counts]
     assert features.settings is not None
     assert np.array_equal(features.settings.features, views[0].features)
-    known = json.loads((TABLE.parents[1] / "look_ahead" / f"{PROTOCOL}.json").read_text())
+    look_ahead_record = json.loads((TABLE.parents[1] / "look_ahead" / f"{PROTOCOL}.json").read_text())
     runs: dict[str, list[Int64]] = {}
-    same, commonest = [], []
+    agreement, commonest = [], []
     for seed in range(arguments.seeds):
         (job,) = plan_jobs(target_of(data, task.select), data, [features], [task.protocol(PROTOCOL)], [seed])
-        folds = learned(job, views)
-        often = [one_hot[np.bincount(truth[np.intersect1d(one.training, unknown)]).argmax()] for one in folds]
-        each = [weights(np.tile(one, (len(data), 1)), constant) for one in often]
+        folds = train_members(job, views)
+        modes = [one_hot[np.bincount(truth[np.intersect1d(item.training, unknown)]).argmax()] for item in folds]
+        mode_weights = [weights(np.tile(mode, (len(data), 1)), constant) for mode in modes]
         likely = np.zeros((len(data), classes))
-        for fold, one in zip(folds, often, strict=True):
-            likely[fold.test] = one
+        for fold, mode in zip(folds, modes, strict=True):
+            likely[fold.test] = mode
         commonest.append(hits(likely, truth, data, unknown))
         for name, view_weights in {
             **{name: [view_weights] * len(folds) for name, view_weights in weights_by_name.items()},
-            "commonest": each,
+            "commonest": mode_weights,
         }.items():
             for caution in ("told", "asked"):
-                used = [weights_by_name["counted"]] * len(folds) if caution == "told" else view_weights
-                runs.setdefault(f"{name}: {caution}", []).append(choices(job, folds, view_weights, used))
-        recorded = known["protocols"][PROTOCOL]["seeds"][str(seed)]
-        of_table = {
-            row: unpack_predictions(one["said"], np.array(recorded["fold"])) for row, one in recorded["rows"].items()
+                fit_weights = [weights_by_name["counted"]] * len(folds) if caution == "told" else view_weights
+                runs.setdefault(f"{name}: {caution}", []).append(choices(job, folds, view_weights, fit_weights))
+        recorded = look_ahead_record["protocols"][PROTOCOL]["seeds"][str(seed)]
+        table_runs = {
+            row: unpack_predictions(item["said"], np.array(recorded["fold"])) for row, item in recorded["rows"].items()
         }
-        runs.setdefault("look_ahead: told", []).append(of_table["look_ahead"])
-        same.append(float(np.mean(of_table["look_ahead_run"] == runs["counted: told"][-1])))
-        right["commonest"] = np.mean(commonest, axis=0).tolist()
-        record |= {"seeds": seed + 1, "same_as_table": same, "right": right}
-        record["rows"] = figures(task, data, {name: np.array(one) for name, one in runs.items()})
+        runs.setdefault("look_ahead: told", []).append(table_runs["look_ahead"])
+        agreement.append(float(np.mean(table_runs["look_ahead_run"] == runs["counted: told"][-1])))
+        hits_by_name["commonest"] = np.mean(commonest, axis=0).tolist()
+        record |= {"seeds": seed + 1, "same_as_table": agreement, "right": hits_by_name}
+        record["rows"] = figures(task, data, {name: np.array(seeds) for name, seeds in runs.items()})
         (HERE / "loops.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 # -- what is predicted -----------------------------------------------------------------------------------------------
-def predicted(
+def predict_trips(
     trees: StaticProfile, encoder: Encoder, data: TaskData, numbers: Int64, kernels: list[MeasuredKernel] | None
 ) -> Float64:
     """Chances of `TRIP_CLASSES`, (n, 4): of the samples' IR, or of their ``kernels``' sources. Kept in the cache."""
     grown = (trees.loops.start_, *(getattr(trees.loops.forest_, name) for name in ("column", "cut", "value")))
-    cache = Cache(hashlib.sha256(b"".join(one.tobytes() for one in grown)).hexdigest())
+    cache = Cache(hashlib.sha256(b"".join(array.tobytes() for array in grown)).hexdigest())
     sources = (
-        [(one.ir, one.region) for one in data.samples] if kernels is None else [(k.source, k.line) for k in kernels]
+        [(item.ir, item.region) for item in data.samples] if kernels is None else [(k.source, k.line) for k in kernels]
     )
-    keys = [cache_key("trips", repr(one)) for one in sources]
-    stored, chances = cache.get(keys), np.zeros((len(data), len(TRIP_CLASSES)))
-    before = set(stored)
+    keys = [cache_key("trips", repr(source)) for source in sources]
+    kept_trips, chances = cache.get(keys), np.zeros((len(data), len(TRIP_CLASSES)))
+    old_keys = set(kept_trips)
     with (
         progress("predicting", len(numbers)) as advance,
         tempfile.TemporaryDirectory() as folder,
@@ -180,14 +180,14 @@ def predicted(
         patch.object(static, "EmbeddedEngine", lambda: nullcontext(engine)),  # one for all: a start is most of the time
     ):
         for row in numbers.tolist():
-            if keys[row] not in stored:
+            if keys[row] not in kept_trips:
                 sample = data.samples[row]
                 module, loop = _of_source(kernels[row], Path(folder)) if kernels else _of_ir(encoder, sample)
-                stored[keys[row]] = trees.predict(module).class_probabilities[loop].astype(np.float64).tobytes()
-            once, few, *others = np.frombuffer(stored[keys[row]])
+                kept_trips[keys[row]] = trees.predict(module).class_probabilities[loop].astype(np.float64).tobytes()
+            once, few, *others = np.frombuffer(kept_trips[keys[row]])
             chances[row] = once + few, *others
             advance()
-    cache.put({key: stored[key] for key in stored.keys() - before})
+    cache.put({key: kept_trips[key] for key in kept_trips.keys() - old_keys})
     return chances
 
 
@@ -202,7 +202,7 @@ def _of_source(kernel: MeasuredKernel, folder: Path) -> tuple[IRModule, int]:
     path = folder / "kernel.c"
     path.write_text(kernel.source, encoding="utf-8")
     module = read_ir(path, options=ReadOptions(dialect=FRONT_END))
-    (loop,) = (row for row, one in enumerate(regions_of(module, "loop").regions) if one.line == kernel.line)
+    (loop,) = (row for row, region in enumerate(regions_of(module, "loop").regions) if region.line == kernel.line)
     return module, loop
 
 
@@ -212,19 +212,19 @@ def places(counts: tuple[int, ...]) -> list[int]:
     return [1 + COUNTS.index(count) for count in counts]
 
 
-def told_by(views: list[int], samples: int) -> Float64:
+def average(views: list[int], samples: int) -> Float64:
     """The mean over some views, for all samples. (n, V)."""
     return np.tile(np.isin(np.arange(1 + len(COUNTS)), views) / len(views), (samples, 1))
 
 
 def weights(chances: Float64, constant: Bool) -> Float64:
     """How much each view counts, (n, V): by chances of classes, (n, 4); what was counted where constants say it."""
-    weighed = chances @ np.concatenate([told_by(places(several), 1) for several in TRIP_CLASSES.values()])
-    weighed[constant] = np.eye(weighed.shape[1])[0]
-    return weighed
+    view_weights = chances @ np.concatenate([average(places(counts), 1) for counts in TRIP_CLASSES.values()])
+    view_weights[constant] = np.eye(view_weights.shape[1])[0]
+    return view_weights
 
 
-def learned(job: Job, views: list[Settings]) -> list[Fold]:
+def train_members(job: Job, views: list[Settings]) -> list[Fold]:
     """Train the members of the menu once, for all ways to ask."""
     folds, target, matrix = [], job.target, job.features.matrix
     with progress(f"seed {job.seed}", len(job.folds)) as advance:
@@ -233,13 +233,13 @@ def learned(job: Job, views: list[Settings]) -> list[Fold]:
             assert isinstance(head, HedgingEnsembleHead)
             head.n_choices_ = target.values.shape[1]
             inner = inner_folds(job.unit[training], target.strata[training], job.seed)
-            parts = [(training[inner != one], training[inner == one]) for one in np.unique(inner)]
+            splits = [(training[inner != fold], training[inner == fold]) for fold in np.unique(inner)]
             predictions = {name: np.zeros((len(views), *target.values.shape)) for name, _ in head.members}
             for name, member in head.members:
-                for rest, held_out in [*parts, (training, test)]:
-                    trained = clone(member).fit(matrix[rest], target.values[rest], views[0].take(rest))
-                    for of_view, view in zip(predictions[name], views, strict=True):
-                        of_view[held_out] = trained.predict_proba(matrix[held_out], view.take(held_out))
+                for fit_rows, held_out in [*splits, (training, test)]:
+                    trained = clone(member).fit(matrix[fit_rows], target.values[fit_rows], views[0].take(fit_rows))
+                    for outputs, view in zip(predictions[name], views, strict=True):
+                        outputs[held_out] = trained.predict_proba(matrix[held_out], view.take(held_out))
             folds.append(Fold(training, test, head, predictions))
             advance()
     return folds
@@ -251,7 +251,7 @@ def choices(job: Job, folds: list[Fold], weights_of_folds: list[Float64], cautio
     for (training, test, head, predictions), view_weights, caution in zip(
         folds, weights_of_folds, cautious, strict=True
     ):
-        held_out = {name: _mean(one, caution, training) for name, one in predictions.items()}
+        held_out = {name: _mean(outputs, caution, training) for name, outputs in predictions.items()}
         counts = head._pick(held_out, costs[training])
         share = {name: count / counts.total() for name, count in counts.items()}
         head._after_search(np.sum([share[name] * held_out[name] for name in share], axis=0), costs[training])
@@ -268,9 +268,9 @@ def _mean(predictions: Float64, view_weights: Float64, rows: Int64) -> Float64:
 # -- figures ---------------------------------------------------------------------------------------------------------
 def hits(likely: Float64, truth: Int64, data: TaskData, numbers: Int64) -> list[float]:
     """How often the class is right: share of samples, and the mean of the shares of structures."""
-    right = likely.argmax(axis=1)[numbers] == truth[numbers]
-    of_structure = [right[data.group[numbers] == group].mean() for group in np.unique(data.group[numbers])]
-    return [float(right.mean()), float(np.mean(of_structure))]
+    is_right = likely.argmax(axis=1)[numbers] == truth[numbers]
+    shares = [is_right[data.group[numbers] == group].mean() for group in np.unique(data.group[numbers])]
+    return [float(is_right.mean()), float(np.mean(shares))]
 
 
 def shuffled(truth: Int64, group: Any) -> float:
@@ -289,8 +289,8 @@ def figures(task: Vectorization, data: TaskData, runs: dict[str, Int64]) -> dict
     rows = {}
     for name, run in runs.items():
         nothing = runs[f"nothing: {name.rpartition(': ')[2]}"]
-        others = {"over_nothing": nothing, "over_look_ahead": runs["look_ahead: told"]}
-        rows[name] = worth(task, data, run) | {kind: factor(task, data, run, one) for kind, one in others.items()}
+        rivals = {"over_nothing": nothing, "over_look_ahead": runs["look_ahead: told"]}
+        rows[name] = worth(task, data, run) | {kind: factor(task, data, run, rival) for kind, rival in rivals.items()}
     return rows
 
 

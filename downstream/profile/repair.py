@@ -100,20 +100,20 @@ class Spoilt:
     doubts: int = 0
 
 
-def chosen(out: Path) -> list[tuple[str, str]]:
+def choose_files(out: Path) -> list[tuple[str, str]]:
     """Project and file, by the digest of their names."""
     table = pq.read_table(out / "branches.parquet", columns=["project", "file"])
-    pairs = {(one["project"], one["file"]) for one in table.to_pylist()}
-    of_project: dict[str, list[tuple[str, str]]] = {}
+    pairs = {(row["project"], row["file"]) for row in table.to_pylist()}
+    groups: dict[str, list[tuple[str, str]]] = {}
     for pair in sorted(pairs, key=lambda pair: hashlib.sha256(f"{pair[1]}/{pair[0]}".encode()).digest()):
         if (out / "SSA" / pair[0] / f"{pair[1]}.ll").stat().st_size < BYTES:
-            of_project.setdefault(pair[0], []).append(pair)
-    return sorted(pair for pairs in of_project.values() for pair in pairs[:FILES])
+            groups.setdefault(pair[0], []).append(pair)
+    return sorted(pair for pairs in groups.values() for pair in pairs[:FILES])
 
 
 def compile_other(out: Path, files: list[tuple[str, str]]) -> None:
     """The same counts on the form of another compiler, which takes them in its own version of the file."""
-    programs = {one["name"]: Program.from_dict(one) for one in load_toml(RECIPE)["program"]}
+    programs = {entry["name"]: Program.from_dict(entry) for entry in load_toml(RECIPE)["program"]}
     for project in sorted({project for project, _ in files}):
         work = Work(programs[project], out, RECIPE)
         text, profile = (out / OTHER / f"{project}{end}" for end in (".txt", ".profdata"))
@@ -140,19 +140,19 @@ def exact(module: IRModule, functions: set[str] | None = None) -> tuple[np.ndarr
     blocks, edges = np.zeros(module.block_count), np.zeros(len(arrays.successor))
     source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
     for number, entries in counts.entries.items():
-        head = module.headers[number]
-        if not entries or (functions is not None and head.name.strip('"') not in functions):
+        header = module.headers[number]
+        if not entries or (functions is not None and header.name.strip('"') not in functions):
             continue
-        inside = slice(head.first_block, head.last_block)
-        span = slice(*arrays.successor_start[[inside.start, inside.stop]].tolist())
+        span_of_blocks = slice(header.first_block, header.last_block)
+        span = slice(*arrays.successor_start[[span_of_blocks.start, span_of_blocks.stop]].tolist())
         passes, agrees, _ = counts.solve(number)
-        passed = np.array(counts.edges[span], dtype=float)
-        into = np.bincount(arrays.successor[span] - inside.start, passed, len(passes))
+        edge_counts = np.array(counts.edges[span], dtype=float)
+        into = np.bincount(arrays.successor[span] - span_of_blocks.start, edge_counts, len(passes))
         into[0] += entries
-        away = np.bincount(source[span] - inside.start, passed, len(passes))
-        goes_on = np.diff(arrays.successor_start[inside.start : inside.stop + 1]) > 0
+        away = np.bincount(source[span] - span_of_blocks.start, edge_counts, len(passes))
+        goes_on = np.diff(arrays.successor_start[span_of_blocks.start : span_of_blocks.stop + 1]) > 0
         if agrees and min(passes) >= 0 and (into == passes).all() and (away == passes)[goes_on].all():
-            owner[inside], blocks[inside], edges[span] = number, passes, passed
+            owner[span_of_blocks], blocks[span_of_blocks], edges[span] = number, passes, edge_counts
     return owner, blocks, edges
 
 
@@ -185,12 +185,12 @@ def sampled(file: File, period: int) -> Spoilt:
     """By instructions, phis aside."""
     seed = hashlib.sha256(f"{file.project}/{file.file}/{period}".encode()).digest()
     arrays = file.module.arrays
-    real = np.array([form.opcode != "phi" for form in file.module.forms])[arrays.form]
-    size = np.bincount(arrays.block, real, file.module.block_count)
-    known = file.owner >= 0
-    executed = (file.blocks * size * known).astype(np.int64)
+    counts_time = np.array([form.opcode != "phi" for form in file.module.forms])[arrays.form]
+    size = np.bincount(arrays.block, counts_time, file.module.block_count)
+    is_known = file.owner >= 0
+    executed = (file.blocks * size * is_known).astype(np.int64)
     samples = np.random.default_rng(list(seed)).binomial(executed, 1 / period).astype(float)
-    rate = np.where(known, size / period, 0.0)
+    rate = np.where(is_known, size / period, 0.0)
     return Spoilt(samples, rate, np.where(rate > 0, samples / np.maximum(rate, 1e-9), -1))
 
 
@@ -200,35 +200,35 @@ def carried(file: File, old: IRModule, blocks: np.ndarray, moved: bool = False) 
     A line has the count of the block of it that ran most, and a block, as LLVM takes it, the most of its lines. The
     flow's samples are of the one line that the fewest blocks share, then and now, and fewer by their number's power.
     """
-    lines, new, there = lines_of_blocks(old), lines_of_blocks(file.module), names_of(old)
+    lines, new, old_functions = lines_of_blocks(old), lines_of_blocks(file.module), names_of(old)
     size = file.module.block_count
-    counts, fewest, shared = np.full(size, -1.0), np.full(size, -1.0), np.ones(size)
+    counts, fewest, sharers = np.full(size, -1.0), np.full(size, -1.0), np.ones(size)
     random = np.random.default_rng(list(hashlib.sha256(f"{file.project}/{file.file}".encode()).digest()))
     for name, (begin, end) in names_of(file.module).items():
         if file.owner[begin] < 0:
             continue
-        every = np.unique(np.concatenate([*new[begin:end], [0]]))[1:]
-        place, added = (random.choice(every) if len(every) else 0), int(random.integers(1, 4))
+        all_lines = np.unique(np.concatenate([*new[begin:end], [0]]))[1:]
+        place, added = (random.choice(all_lines) if len(all_lines) else 0), int(random.integers(1, 4))
         # What stands below the place had a smaller line when it was counted.
-        was = [each - np.where(each >= place, added, 0) if moved else each for each in new[begin:end]]
-        now = Counter(line for each in was for line in each.tolist())
-        by_line: dict[int, list[float]] = {}
-        for block in range(*there.get(name, (0, 0))):
+        old_lines = [numbers - np.where(numbers >= place, added, 0) if moved else numbers for numbers in new[begin:end]]
+        totals = Counter(line for numbers in old_lines for line in numbers.tolist())
+        line_runs: dict[int, list[float]] = {}
+        for block in range(*old_functions.get(name, (0, 0))):
             if blocks[block] >= 0:
                 for line in lines[block].tolist():
-                    by_line.setdefault(line, []).append(blocks[block])
-        for block, each in enumerate(was, begin):
-            there_too = [line for line in each.tolist() if line in by_line]
-            shared_counts = [(max(len(by_line[line]), now[line]), -max(by_line[line])) for line in there_too]
+                    line_runs.setdefault(line, []).append(blocks[block])
+        for block, numbers in enumerate(old_lines, begin):
+            there_too = [line for line in numbers.tolist() if line in line_runs]
+            shared_counts = [(max(len(line_runs[line]), totals[line]), -max(line_runs[line])) for line in there_too]
             if shared_counts:
                 counts[block] = max(-count for _, count in shared_counts)
-                shared[block], fewest[block] = min(shared_counts)[0], -min(shared_counts)[1]
-    known = fewest >= 0
+                sharers[block], fewest[block] = min(shared_counts)[0], -min(shared_counts)[1]
+    is_known = fewest >= 0
     function = np.where(file.owner >= 0, file.owner, 0)
-    mean = np.bincount(function, np.where(known, fewest, 0)) / np.maximum(np.bincount(function, known), 1)
+    mean = np.bincount(function, np.where(is_known, fewest, 0)) / np.maximum(np.bincount(function, is_known), 1)
     average = np.maximum(mean, 1e-9)[function]
-    rate = np.where(known & (mean[function] > 0), AVERAGE_SAMPLES / average / shared**SHARED_POWER, 0.0)
-    return Spoilt(np.where(known, fewest, 0) * rate, rate, counts, DOUBTS)
+    rate = np.where(is_known & (mean[function] > 0), AVERAGE_SAMPLES / average / sharers**SHARED_POWER, 0.0)
+    return Spoilt(np.where(is_known, fewest, 0) * rate, rate, counts, DOUBTS)
 
 
 def spoil(out: Path, file: File, spoiling: str) -> Spoilt | None:
@@ -277,11 +277,11 @@ class Profi:
             counts = np.rint(spoilt.counts[begin:end]).astype(np.int64).tolist()
             if self.file.owner[begin] >= 0 and max(counts) > 0:
                 probes = self.probes[begin:end].tolist()
-                counted = sorted(
+                probe_counts = sorted(
                     (probe, count) for probe, count in zip(probes, counts, strict=True) if probe and count >= 0
                 )
-                lines.append(f"{name}:{sum(count for _, count in counted)}:{max(counts[0], 0)}")
-                lines += [f" {probe}: {count}" for probe, count in counted]
+                lines.append(f"{name}:{sum(count for _, count in probe_counts)}:{max(counts[0], 0)}")
+                lines += [f" {probe}: {count}" for probe, count in probe_counts]
                 lines.append(f" !CFGChecksum: {self.hashes[name]}")
         if not lines:
             return None
@@ -304,26 +304,26 @@ class Profi:
                 weights = np.maximum(np.array(counts) / sum(counts), UNWOUND)
                 shares[span] = weights / weights.sum()
         heads = (_HEAD.search(line) for line in _DEFINES.findall(text))
-        entered = ((nodes[head[1]] or [0])[0] if head else 0 for head in heads)  # none: -1, unknown
-        defined = (number for number, head in enumerate(module.headers) if not head.is_declaration)
-        return solve_flow(module, shares, np.ones(module.block_count, bool), dict(zip(defined, entered, strict=True)))
+        entries = ((nodes[attached[1]] or [0])[0] if attached else 0 for attached in heads)  # none: -1, unknown
+        defined = (number for number, header in enumerate(module.headers) if not header.is_declaration)
+        return solve_flow(module, shares, np.ones(module.block_count, bool), dict(zip(defined, entries, strict=True)))
 
 
 def _opt(text: str, passes: str, *words: str) -> str:
     command = ["opt-19", "-S", f"-passes={passes}", *words, "-", "-o", "-"]
-    done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True, check=True)
-    return done.stdout.decode("utf-8", "surrogateescape")
+    process = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True, check=True)
+    return process.stdout.decode("utf-8", "surrogateescape")
 
 
 def _lines_of_blocks(text: str) -> Iterator[tuple[int, str]]:
     """Block of the module and line, of each line of a function's body; a label is none."""
-    block, begun, inside = -1, False, False
+    block, begun, in_function = -1, False, False
     for line in text.split("\n"):
         if line.startswith("define "):
-            inside, begun = True, False
+            in_function, begun = True, False
         elif line == "}":
-            inside = False
-        elif inside and line:
+            in_function = False
+        elif in_function and line:
             label = not line.startswith(" ") and not line.startswith(";")
             if label or not begun:
                 block, begun = block + 1, True
@@ -360,50 +360,50 @@ class Sums:
 
     def add(self, file: File, spoilt: Spoilt, blocks: np.ndarray, edges: np.ndarray) -> None:
         """One file."""
-        known, starts = file.owner >= 0, file.module.arrays.successor_start
-        self.estimated.append(blocks[known])
-        self.true.append(file.blocks[known])
+        is_known, starts = file.owner >= 0, file.module.arrays.successor_start
+        self.estimated.append(blocks[is_known])
+        self.true.append(file.blocks[is_known])
         degree = np.diff(starts)
-        for function in np.unique(file.owner[known]).tolist():
-            inside = file.owner == function
-            if (degree[inside] > 1).any() and spoilt.samples[inside].any():
-                self.functions.append(_overlap(blocks[inside], file.blocks[inside]))
-        forks = starts[:-1][known & (degree == 2)]
-        true, estimated = (np.stack([each[forks], each[forks + 1]], 1) for each in (file.edges, edges))
-        other = np.where(estimated[:, 0] > estimated[:, 1], true[:, 1], true[:, 0])
-        self.wrong += np.where(estimated[:, 0] == estimated[:, 1], true.sum(1) / 2, other).sum()
-        self.runs += true.sum()
+        for function in np.unique(file.owner[is_known]).tolist():
+            in_function = file.owner == function
+            if (degree[in_function] > 1).any() and spoilt.samples[in_function].any():
+                self.functions.append(_overlap(blocks[in_function], file.blocks[in_function]))
+        forks = starts[:-1][is_known & (degree == 2)]
+        actual, estimated = (np.stack([counts[forks], counts[forks + 1]], 1) for counts in (file.edges, edges))
+        misses = np.where(estimated[:, 0] > estimated[:, 1], actual[:, 1], actual[:, 0])
+        self.wrong += np.where(estimated[:, 0] == estimated[:, 1], actual.sum(1) / 2, misses).sum()
+        self.runs += actual.sum()
 
     def figures(self) -> dict[str, float]:
         """All four; ``functions`` only where one has a sample."""
-        estimated, true = np.concatenate(self.estimated), np.concatenate(self.true)
-        error, missed = float(np.abs(estimated - true).sum() / true.sum()), float(self.wrong / self.runs)
-        figures = {"error": error, "overlap": _overlap(estimated, true), "missed": missed}
+        estimated, actual = np.concatenate(self.estimated), np.concatenate(self.true)
+        error, missed = float(np.abs(estimated - actual).sum() / actual.sum()), float(self.wrong / self.runs)
+        figures = {"error": error, "overlap": _overlap(estimated, actual), "missed": missed}
         return figures | ({"functions": float(np.mean(self.functions))} if self.functions else {})
 
 
-def _overlap(estimated: np.ndarray, true: np.ndarray) -> float:
+def _overlap(estimated: np.ndarray, actual: np.ndarray) -> float:
     """Of two profiles of the same blocks; one that says nothing says that all are alike."""
     estimated = estimated if estimated.sum() > 0 else np.ones(len(estimated))
-    return float(np.minimum(estimated / estimated.sum(), true / true.sum()).sum())
+    return float(np.minimum(estimated / estimated.sum(), actual / actual.sum()).sum())
 
 
 def measure(out: Path, believed: Path, files: list[tuple[str, str]]) -> dict[str, Any]:
     """The record."""
     functions, table = pq.read_table(out / "functions.parquet"), pq.read_table(believed)
-    functions_of: dict[tuple[str, str], set[str]] = {}
-    for one in functions.select(["project", "file", "function"]).to_pylist():
-        functions_of.setdefault((one["project"], one["file"]), set()).add(one["function"])
+    functions_of_file: dict[tuple[str, str], set[str]] = {}
+    for entry in functions.select(["project", "file", "function"]).to_pylist():
+        functions_of_file.setdefault((entry["project"], entry["file"]), set()).add(entry["function"])
     shares: dict[tuple[str, str], dict[int, float]] = {}
-    for one in table.to_pylist():
-        shares.setdefault((one["project"], one["file"]), {})[one["block"]] = one["first"]
+    for entry in table.to_pylist():
+        shares.setdefault((entry["project"], entry["file"]), {})[entry["block"]] = entry["first"]
     sums: dict[tuple[str, str, str], Sums] = {}
     record: dict[str, Any] = {"files": 0, "functions": 0, "blocks": 0}
     with TemporaryDirectory() as folder, progress("repairing", len(files)) as advance:
         for project, name in files:
             advance(note=project)
             pair = project, name
-            file = read(out, *pair, functions_of.get(pair, set()), shares.get(pair, {}))
+            file = read(out, *pair, functions_of_file.get(pair, set()), shares.get(pair, {}))
             if not (file.owner >= 0).any():
                 continue
             record["files"] += 1
@@ -427,27 +427,27 @@ def summary(figures: dict[str, dict[str, dict[str, dict[str, float]]]]) -> dict[
     rows: dict[str, Any] = {}
     gains: dict[str, Any] = {}
     for spoiling, table in figures.items():
-        every = {row: {kind: _column(by, kind) for kind in KINDS} for row, by in table.items()}
+        stats = {row: {kind: _column(projects, kind) for kind in KINDS} for row, projects in table.items()}
         rows[spoiling] = {
-            row: {kind: interval(one) for kind, one in by.items() if len(one)} for row, by in every.items()
+            row: {kind: interval(col) for kind, col in projects.items() if len(col)} for row, projects in stats.items()
         }
         gains[spoiling] = {
-            row: {kind: interval(every[MODEL][kind] - one) for kind, one in by.items() if len(one)}
-            for row, by in every.items()
+            row: {kind: interval(stats[MODEL][kind] - col) for kind, col in projects.items() if len(col)}
+            for row, projects in stats.items()
             if row != MODEL
         }
     functions = {
         spoiling: {
-            row: {name: round(of["functions"], 4) for name, of in by.items() if "functions" in of}
-            for row, by in table.items()
+            row: {name: round(entry["functions"], 4) for name, entry in projects.items() if "functions" in entry}
+            for row, projects in table.items()
         }
         for spoiling, table in figures.items()
     }
     return {"rows": rows, "gains": gains, "of_projects": functions}
 
 
-def _column(by: dict[str, dict[str, float]], kind: str) -> np.ndarray:
-    return np.array([of[kind] for of in by.values() if kind in of])
+def _column(projects: dict[str, dict[str, float]], kind: str) -> np.ndarray:
+    return np.array([entry[kind] for entry in projects.values() if kind in entry])
 
 
 def main() -> None:
@@ -457,7 +457,7 @@ def main() -> None:
     parser.add_argument("believed", type=Path)
     parser.add_argument("-o", dest="output", type=Path, required=True)
     arguments = parser.parse_args()
-    files = [pair for pair in chosen(arguments.out) if pair[0] not in CHOSEN_ON]
+    files = [pair for pair in choose_files(arguments.out) if pair[0] not in CHOSEN_ON]
     compile_other(arguments.out, files)
     record = measure(arguments.out, arguments.believed, files)
     arguments.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -30,32 +30,32 @@ from mirenc.llvm.sources.ir_folder import digest
 from mirenc.tools.profile.write_profile import predicted_weights, with_profile
 
 FILES, SECONDS = 1000, 120.0
-NEAR = 1e-3  # how far a weight may be from what is predicted: they are whole numbers of a small sum
-_OWN = re.compile(r"^( .*), !prof !\d+\b", re.MULTILINE)  # of a branch, not of a function: those tell how often it ran
+TOLERANCE = 1e-3  # how far a weight may be from what is predicted: they are whole numbers of a small sum
+_PROF = re.compile(r"^( .*), !prof !\d+\b", re.MULTILINE)  # of a branch, not of a function: those tell how often it ran
 
 
-def check(path: Path, rows: Rows | None, opt: str, written: Path) -> Counter[str]:
+def check(path: Path, rows: Rows | None, opt: str, target: Path) -> Counter[str]:
     """What is found of one file; without rows they are drawn."""
     module = read_ir(path)
-    plain = _OWN.sub(r"\1", path.read_text(encoding="utf-8", errors="surrogateescape"))
+    unweighted = _PROF.sub(r"\1", path.read_text(encoding="utf-8", errors="surrogateescape"))
     if rows is None:
         blocks = two_ways(module)
         rows = blocks, np.random.default_rng(digest(path.name)).random(len(blocks))
-    text, count = with_profile(plain, module, predicted_weights(*rows))
-    written.write_text(text, encoding="utf-8", errors="surrogateescape")
+    text, count = with_profile(unweighted, module, predicted_weights(*rows))
+    target.write_text(text, encoding="utf-8", errors="surrogateescape")
     counts = Counter(files=1, rows=len(rows[0]), branches=count)
     try:
-        call([opt, "-passes=verify", "-disable-output", str(written)], SECONDS)
+        call([opt, "-passes=verify", "-disable-output", str(target)], SECONDS)
         counts["verified"] = 1
     except FailedError as error:
         print(f"{path}: {error}", file=sys.stderr)
-    flow, arrays = profiled_flow(read_ir(written)), module.arrays
+    flow, arrays = profiled_flow(read_ir(target)), module.arrays
     if flow is not None:
-        first, ran = arrays.successor_start[rows[0]], flow.blocks[rows[0]] > 0
-        share = flow.edges[first[ran]] / flow.blocks[rows[0][ran]]
+        first, has_run = arrays.successor_start[rows[0]], flow.blocks[rows[0]] > 0
+        share = flow.edges[first[has_run]] / flow.blocks[rows[0][has_run]]
         counts["told"] = int(flow.known[rows[0]].sum())
-        counts["ran"] = int(ran.sum())
-        counts["right"] = int((np.abs(share - rows[1][ran]) <= NEAR).sum())
+        counts["ran"] = int(has_run.sum())
+        counts["right"] = int((np.abs(share - rows[1][has_run]) <= TOLERANCE).sum())
     return counts
 
 

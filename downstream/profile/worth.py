@@ -99,7 +99,7 @@ counted() {{ {tool} "$@"; echo "$1 $?" >> {folder}/ends; }}
 _ATTACHED = re.compile(r",? !prof !\d+\b")
 _SUMMARY = re.compile(r'^(!\d+) = !\{i32 \d+, !"ProfileSummary", ', re.MULTILINE)
 _FLAGS = re.compile(r"^(!llvm\.module\.flags = !\{)(.*)\}$", re.MULTILINE)
-_TWO = re.compile(r'^(!\d+ = !\{!"branch_weights", )(i32 \d+), (i32 \d+)\}$', re.MULTILINE)
+_TWO_WAYS = re.compile(r'^(!\d+ = !\{!"branch_weights", )(i32 \d+), (i32 \d+)\}$', re.MULTILINE)
 _JUMPS = re.compile(r"^(?:jump|jcnd)=(\d+)", re.MULTILINE)
 _TEXT = re.compile(r"^\.text\s+(\d+)", re.MULTILINE)
 
@@ -120,15 +120,15 @@ def without_profile(text: str) -> str:
     return _without_summary(_ATTACHED.sub("", text))
 
 
-def branches_alone(text: str) -> str:
+def only_branch_weights(text: str) -> str:
     """IR with weights of branches of two ways, and no more of the profile."""
     lines = [line if line.lstrip().startswith("br i1 ") else _ATTACHED.sub("", line) for line in text.split("\n")]
     return _without_summary("\n".join(lines))
 
 
 def inverted(text: str) -> str:
-    """`branches_alone`, with the weights of a branch's ways changed."""
-    return _TWO.sub(r"\1\3, \2}", branches_alone(text))
+    """`only_branch_weights`, with the weights of a branch's ways changed."""
+    return _TWO_WAYS.sub(r"\1\3, \2}", only_branch_weights(text))
 
 
 def _without_summary(text: str) -> str:
@@ -172,12 +172,12 @@ class Trial(Work):
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target, symlinks=True)
 
-    def driven(self, tool: str, counted: str = "/dev/null") -> tuple[str, list[str]]:
+    def driven(self, tool: str, counts_file: str = "/dev/null") -> tuple[str, list[str]]:
         """What the driver said, and how what is counted ended."""
         for name in ("ends", "said", "complained"):
             (self.folder / name).unlink(missing_ok=True)
         lines = COUNT.format(tool=tool, folder=self.folder, lines=self.drive)
-        self.shell(lines, self.program.build_seconds, "drive", counted)
+        self.shell(lines, self.program.build_seconds, "drive", counts_file)
         ends = (self.folder / "ends").read_text().splitlines()
         return (self.folder / "said").read_text(errors="replace"), sorted(ends)
 
@@ -189,21 +189,21 @@ class Trial(Work):
             folder, clang, words = json.loads(line)
             key = hashlib.sha256(json.dumps([folder, words]).encode()).hexdigest()[:20]
             valued = {number + 1 for number, word in enumerate(words) if word in ("-o", "-MF", "-MT", "-MQ")}
-            plain = [
+            options = [
                 word
                 for number, word in enumerate(words)
                 if number not in valued
                 and not re.match(r"-(c|o|l.*|MF|MT|MQ|MD|MMD|MP|Wl.*)$|[^-].*\.(o|a|so|lo)$", word)
             ]
-            for word in [word for word in plain if word.endswith(SOURCES) and not word.startswith("-")]:
+            for word in [word for word in options if word.endswith(SOURCES) and not word.startswith("-")]:
                 source = Path(folder, word).resolve()
                 path = self.base / key / f"{source.stem}.ll"
                 if path in units or PROBES.search(str(source)) or not source.is_file():
                     continue
                 path.parent.mkdir(parents=True, exist_ok=True)
-                retained = [other for other in plain if other == word or not other.endswith(SOURCES)]
-                used = ["-S", "-emit-llvm", f"-fprofile-instr-use={self.profile}", "-g0", "-o", str(path)]
-                call([clang, *retained, *LENIENT, "-O2", *FRONT[1:], *used], COMPILE_SECONDS, folder)
+                retained = [option for option in options if option == word or not option.endswith(SOURCES)]
+                profile_flags = ["-S", "-emit-llvm", f"-fprofile-instr-use={self.profile}", "-g0", "-o", str(path)]
+                call([clang, *retained, *LENIENT, "-O2", *FRONT[1:], *profile_flags], COMPILE_SECONDS, folder)
                 units[path] = Unit(
                     key, source.relative_to(root).as_posix() if source.is_relative_to(root) else "", path
                 )
@@ -221,18 +221,18 @@ class Trial(Work):
             digest.update(f"{key}{file}{text}".encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
 
-    def measured(self, name: str, change: Callable[[Unit, str], str]) -> None:
+    def measure_variant(self, name: str, change: Callable[[Unit, str], str]) -> None:
         """Build a variant, run it, and count, if that is not done."""
         chosen = self.folder / "chosen"
         digest = self.texts(change, chosen)
-        measured = self.state.setdefault("found", {})
-        if measured.get(name, {}).get("digest") == digest:
+        found = self.state.setdefault("found", {})
+        if found.get(name, {}).get("digest") == digest:
             return
         self.copied(self.ready, self.source)
         self.compilers(INSTEAD, flags=[*LENIENT, "-O2", "-g0"], chosen=str(chosen))
         self.make("build")
-        used = set((chosen / "used").read_text().split())
-        if missing := {key for key, *_ in self.state["units"]} - used:
+        used_keys = set((chosen / "used").read_text().split())
+        if missing := {key for key, *_ in self.state["units"]} - used_keys:
             raise FailedError(f"{name}: {len(missing)} calls of the compiler are others")
         logs = self.folder / "logs"
         shutil.rmtree(logs, ignore_errors=True)
@@ -240,12 +240,12 @@ class Trial(Work):
         behaviour = self.driven(f"{CALLGRIND} --log-file={logs}/%p.log --callgrind-out-file={logs}/%p.out")
         words = [path.read_text(errors="replace") for path in logs.glob("*.log")]
         jumps = [_JUMPS.findall(path.read_text(errors="replace")) for path in logs.glob("*.out")]
-        measured[name] = {
+        found[name] = {
             "digest": digest,
             "says": hashlib.sha256(repr(behaviour).encode()).hexdigest(),
             "ends": behaviour[1],
             "instructions": total(words, r"I +refs: +([\d,]+)"),
-            "jumps": sum(int(count) for each in jumps for count in each),
+            "jumps": sum(int(count) for counts in jumps for count in counts),
             "mispredicted": total(words, r"Mispredicts: +([\d,]+)"),
             "fetch_misses": total(words, r"I1 +misses: +([\d,]+)"),
             "bytes": self.bytes_of(words),
@@ -270,7 +270,7 @@ def total(logs: Sequence[str], pattern: str) -> int:
     matches = [re.search(pattern, text) for text in logs]
     assert all(matches), pattern
     assert matches, pattern
-    return sum(int(one[1].replace(",", "")) for one in matches if one)
+    return sum(int(found[1].replace(",", "")) for found in matches if found)
 
 
 def read_table(path: Path) -> dict[tuple[str, str], Rows]:
@@ -290,22 +290,22 @@ def predicted(
     """What writes a table's weights, with those `of_loops` or without; ``facts`` is told how many, of how many."""
 
     def change(unit: Unit, text: str) -> str:
-        plain = without_profile(text)
+        unprofiled = without_profile(text)
         rows = table.get((trial.program.name, unit.file))
         facts["files"] += 1
-        facts["branches"] += sum(line.lstrip().startswith("br i1 ") for line in plain.split("\n"))
+        facts["branches"] += sum(line.lstrip().startswith("br i1 ") for line in unprofiled.split("\n"))
         if rows is None:
-            return plain
+            return unprofiled
         module = read_ir(out / "SSA" / trial.program.name / f"{unit.file}.ll")
         chosen = loops | ~of_loops(module, rows[0])
         try:
-            plain, count = with_profile(plain, module, predicted_weights(rows[0][chosen], rows[1][chosen]))
+            unprofiled, count = with_profile(unprofiled, module, predicted_weights(rows[0][chosen], rows[1][chosen]))
         except IRFileError:  # compiled once more, with other macros
             facts["files_that_differ"] += 1
-            return plain
+            return unprofiled
         facts["files_predicted"] += 1
         facts["predicted"] += count
-        return plain
+        return unprofiled
 
     return change
 
@@ -315,18 +315,18 @@ def summarized(programs: dict[str, dict[str, dict[str, Any]]], variants: Sequenc
 
     With intervals of 95 %, by a bootstrap over programs; a share is of logarithms' means.
     """
-    drawn = np.random.default_rng(0).integers(len(programs), size=(DRAWS, len(programs)))
+    draws = np.random.default_rng(0).integers(len(programs), size=(DRAWS, len(programs)))
     logs = {
         name: np.log(
-            [[measured[name][one] / measured["none"][one] for one in MEASURES] for measured in programs.values()]
+            [[figures[name][kind] / figures["none"][kind] for kind in MEASURES] for figures in programs.values()]
         )
         for name in variants
     }
 
-    def interval(of: Callable[[Any], Float64]) -> list[list[float]]:
-        every = of(slice(None))
-        low, high = np.quantile([of(rows) for rows in drawn], (0.025, 0.975), axis=0)
-        return [[round(float(one), 4) for one in each] for each in zip(every, low, high, strict=True)]
+    def interval(statistic: Callable[[Any], Float64]) -> list[list[float]]:
+        values = statistic(slice(None))
+        low, high = np.quantile([statistic(rows) for rows in draws], (0.025, 0.975), axis=0)
+        return [[round(float(value), 4) for value in triple] for triple in zip(values, low, high, strict=True)]
 
     rows: dict[str, Any] = {}
     for name in variants:
@@ -342,9 +342,9 @@ def _change(log: Float64, rows: Any) -> Float64:
     return np.asarray(np.exp(log[rows].mean(0)) - 1)
 
 
-def _share(log: Float64, true: Float64, rows: Any) -> Float64:
-    change, possible = log[rows].mean(0), true[rows].mean(0)
-    return np.divide(change, possible, out=np.zeros(len(change)), where=possible != 0)
+def _share(log: Float64, perfect: Float64, rows: Any) -> Float64:
+    change, perfect_change = log[rows].mean(0), perfect[rows].mean(0)
+    return np.divide(change, perfect_change, out=np.zeros(len(change)), where=perfect_change != 0)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -357,46 +357,46 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--table", action="append", default=[], metavar="NAME=TABLE", help="what is predicted")
     parser.add_argument("-o", "--output", type=Path, required=True)
     arguments = parser.parse_args(words)
-    work = arguments.work.resolve()
+    folder = arguments.work.resolve()
     drivers = load_toml(arguments.recipe.with_name("drivers.toml"))
-    every = {one["name"]: Program.from_dict(one, where=one["name"]) for one in load_toml(arguments.recipe)["program"]}
+    recipes = {row["name"]: Program.from_dict(row, where=row["name"]) for row in load_toml(arguments.recipe)["program"]}
     names = arguments.names or list(drivers)
-    tables = {name: read_table(Path(path)) for name, _, path in (one.partition("=") for one in arguments.table)}
-    plain: dict[str, Callable[[Unit, str], str]] = {
+    tables = {name: read_table(Path(path)) for name, _, path in (word.partition("=") for word in arguments.table)}
+    changes_by_name: dict[str, Callable[[Unit, str], str]] = {
         "none": lambda _, text: without_profile(text),
         "true": lambda _, text: text,
-        "true_branches": lambda _, text: branches_alone(text),
+        "true_branches": lambda _, text: only_branch_weights(text),
         "inverted": lambda _, text: inverted(text),
     }
     programs: dict[str, dict[str, dict[str, Any]]] = {}
-    facts: dict[str, Counter[str]] = {f"{name}{part}": Counter() for name in tables for part in ("", OUTSIDE)}
-    variants = [name for name in (*plain, *facts) if name != "none"]
+    facts: dict[str, Counter[str]] = {f"{name}{suffix}": Counter() for name in tables for suffix in ("", OUTSIDE)}
+    variants = [name for name in (*changes_by_name, *facts) if name != "none"]
     record: dict[str, Any] = {"failed": {}}
-    with only_one(work):
+    with only_one(folder):
         for name in names:
-            trial = Trial(every[name], drivers[name].strip(), work, arguments.recipe)
+            trial = Trial(recipes[name], drivers[name].strip(), folder, arguments.recipe)
             try:
                 trial.prepare()
-                for variant, change in plain.items():
-                    trial.measured(variant, change)
+                for variant, change in changes_by_name.items():
+                    trial.measure_variant(variant, change)
                 for variant, variant_facts in facts.items():
                     table, loops = tables[variant.removesuffix(OUTSIDE)], not variant.endswith(OUTSIDE)
-                    trial.measured(variant, predicted(trial, arguments.out, table, variant_facts, loops=loops))
+                    trial.measure_variant(variant, predicted(trial, arguments.out, table, variant_facts, loops=loops))
             except (FailedError, MirencError, TimeoutExpired) as error:
                 record["failed"][name] = one_line(str(error))[:300]
                 print(f"{name}: {error}", file=sys.stderr)
                 continue
-            measured = trial.state["found"]
-            if others := [one for one in variants if measured[one]["says"] != measured["none"]["says"]]:
-                record["failed"][name] = f"does not behave the same: {', '.join(others)}"
+            found = trial.state["found"]
+            if misbehaving := [title for title in variants if found[title]["says"] != found["none"]["says"]]:
+                record["failed"][name] = f"does not behave the same: {', '.join(misbehaving)}"
             else:
                 programs[name] = {
-                    one: {measure: measured[one][measure] for measure in MEASURES} for one in ("none", *variants)
+                    title: {measure: found[title][measure] for measure in MEASURES} for title in ("none", *variants)
                 }
             changes = [
-                f"{one} {measured[one]['instructions'] / measured['none']['instructions'] - 1:+.2%}" for one in variants
+                f"{title} {found[title]['instructions'] / found['none']['instructions'] - 1:+.2%}" for title in variants
             ]
-            print(f"{name}: {measured['none']['instructions']:,}", *changes, sep="; ", file=sys.stderr)
+            print(f"{name}: {found['none']['instructions']:,}", *changes, sep="; ", file=sys.stderr)
     record |= {"programs": programs, "facts": facts, "rows": summarized(programs, variants)}
     write_json(arguments.output, record)
 

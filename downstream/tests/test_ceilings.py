@@ -49,7 +49,7 @@ def test_fixed_settings_are_tried_beside_the_default_of_each_space() -> None:
         Sample("x", None, "x", (1,), (2.0, 1.0), space=other),
         Sample("y", None, "y", (1,), (2.0, 1.0), space=other),
     ]
-    choices = ceilings.tried(TaskData(rows, SPACE), [(np.array([0, 1, 4]), np.array([2, 3, 5]))])
+    choices = ceilings.fixed_choices(TaskData(rows, SPACE), [(np.array([0, 1, 4]), np.array([2, 3, 5]))])
     # Setting 2 helped in training: it is kept on row 2, and given up for the default on row 3.
     assert choices["the default and 1 fixed, the best kept"][[2, 3, 5]].tolist() == [2, 0, 1]
 
@@ -76,7 +76,7 @@ def test_luck_is_what_the_other_half_of_the_rounds_does_not_pay() -> None:
 
 def test_more_is_told_as_context() -> None:
     row = Features("both", np.array([[1.0, 7.0, 8.0]]), 1)
-    extended = ceilings.told_more(row, "more", np.array([[2.0, 3.0]]))
+    extended = ceilings.with_facts(row, "more", np.array([[2.0, 3.0]]))
     assert (extended.row, extended.matrix.tolist(), extended.context_columns) == (
         "more",
         [[1.0, 2.0, 3.0, 7.0, 8.0]],
@@ -89,7 +89,7 @@ def test_more_is_told_as_context() -> None:
 )
 def test_what_is_told_is_of_each_sample(name: str, columns: list[int]) -> None:
     task, _, table, data = ceilings.read(name)
-    facts = ceilings.told_by(task, table, data)
+    facts = ceilings.facts_of(task, table, data)
     assert [one.shape for one in facts.values()] == [(len(data), width) for width in columns]
     np.testing.assert_allclose(2.0 ** list(facts.values())[-1][:, 0 if name == "openmp" else 2], data.baseline)
 
@@ -118,7 +118,7 @@ def test_two_timings_are_worth_more_to_a_head_than_the_better_of_two_runs_and_th
     task = get_task("openmp")
     data = task.load(ceilings.HERE / "openmp" / "table")
     folds = [list(task.protocol("kernel").split(data, seed)) for seed in range(ceilings.SEEDS)]
-    tries = [ceilings.tried(data, one) for one in folds]
+    tries = [ceilings.fixed_choices(data, one) for one in folds]
     for row, fixed, better in (
         ("its time and one thread's", 1, True),
         ("its time, one thread's, schedule(static, 1)'s", 2, False),

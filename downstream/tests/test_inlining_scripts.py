@@ -43,7 +43,7 @@ def test_no_row_is_larger_than_oz(text: str, tmp_path: Path) -> None:
     (tmp_path / "code.ll").write_text(text)
     lists = [*[level("O2")] * 14, *[level("Os")] * 6]
     with SharedEngine(19) as engine:
-        record = saved.measured(engine, tmp_path / "code.ll", lists, [20])
+        record = saved.measure_file(engine, tmp_path / "code.ll", lists, [20])
     assert record["calls"] == 4
     rows = record["saved"]["20"]
     assert set(rows) == set(saved.TITLES)
@@ -63,7 +63,7 @@ def test_a_table_is_of_means_over_files() -> None:
     assert all(line[1].startswith(f"{mean:.2f} [") for line in lines)
     assert [line[-1] for line in lines] == ["16.67"] * 5
     assert [line[4][:4] for line in lines] == ["", "", "", "", "0.00"]
-    assert saved.by_project(rows, "20")["lz4"]["both"] == 40.0
+    assert saved.shares_by_project(rows, "20")["lz4"]["both"] == 40.0
 
 
 @pytest.mark.needs("clang-19")
@@ -71,7 +71,7 @@ def test_what_a_head_gets_of_a_change(text: str, tmp_path: Path) -> None:
     ordering = script("ordering")
     (tmp_path / "code.ll").write_text(text)
     calls = calls_of(text)
-    features = ordering.of_llvm(tmp_path / "code.ll", calls)
+    features = ordering.llvm_facts(tmp_path / "code.ll", calls)
     assert sorted(features) == [0, 1, 2, 3]
     cost = ordering.NAMES.index("cost_estimate")
     module = ordering.Module(
@@ -85,7 +85,7 @@ def test_what_a_head_gets_of_a_change(text: str, tmp_path: Path) -> None:
     )
     over = ordering.threshold(module, 5)
     assert over == pytest.approx(5 - module.llvm[:, cost])  # nothing is inlined: what costs least is far below
-    sizes = ordering.of_sizes(calls, [True, False, False, False], {"work": 40, "first": 30}, (2, 3))
+    sizes = ordering.size_facts(calls, [True, False, False, False], {"work": 40, "first": 30}, (2, 3))
     assert sizes == [40, pytest.approx(np.nan, nan_ok=True), 4, 1, 2, 2, 0, False, True]
 
 
@@ -93,7 +93,7 @@ def test_the_best_of_the_first_counts() -> None:
     ordering = script("ordering")
     saved = np.array([0.0, -3.0, 20.0, 5.0, 1.0, 2.0, 10.0])
     module = ordering.Module("a", True, 100, saved, saved[:, None], np.full((7, 1), np.nan), np.eye(7)[:, :2])
-    assert ordering.gained(module, saved) == pytest.approx(-np.log(0.8))
-    assert ordering.gained(module, -saved) == pytest.approx(-np.log(0.95))  # all but the two best
+    assert ordering.log_gain(module, saved) == pytest.approx(-np.log(0.8))
+    assert ordering.log_gain(module, -saved) == pytest.approx(-np.log(0.95))  # all but the two best
     train = [module._replace(saved=saved + seed, sizes=saved[:, None]) for seed in range(20)]
-    assert np.argmax(ordering.fitted(train, ["sizes"])(module)) == 2
+    assert np.argmax(ordering.fit_order(train, ["sizes"])(module)) == 2

@@ -49,7 +49,7 @@ def test_a_kernel_is_read_as_its_file_has_it(tmp_path: Path) -> None:
     assert one.words == {"T": ("int", "uint8_t/int"), "K": ("2", "3", "n / 2"), "P": ("plain", "random 9")}
     assert one.data == {"x": "K: P"}
     assert one.parameters == ("const T *x", "int k")
-    assert one.above == "static U twice(U x)\n{\n    return 2 * x;\n}"
+    assert one.preamble == "static U twice(U x)\n{\n    return 2 * x;\n}"
     assert one.body[:3] == ("U total = 0;", "", "@for (int i = 0; i < k; i++)")
     assert one.body[-1] == "return total;"
 
@@ -81,7 +81,7 @@ def test_the_projects_headers_say_nothing_in_vain(path: Path, keys: dict[str, st
         assert len(entries(head)) == len(entry_lines), kernel.name  # none twice, and each with a value
         names = {re.findall(r"\w+", one.split("[")[0])[-1] for one in kernel.parameters}
         assert kernel.data.keys() <= names, kernel.name
-        used = "\n".join((*kernel.data.values(), kernel.above, *kernel.parameters, *kernel.body, kernel.returns))
+        used = "\n".join((*kernel.data.values(), kernel.preamble, *kernel.parameters, *kernel.body, kernel.returns))
         for word in kernel.words.keys() - {"T"}:
             assert re.search(rf"\b{word.partition(' ')[0]}\b", used), f"{kernel.name}: nothing uses {word}"
         assert "".join(code).rstrip().endswith("\n}"), kernel.name

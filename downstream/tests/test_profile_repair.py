@@ -161,7 +161,7 @@ def test_tables_in_and_a_record_out(repair: ModuleType, file: object, tmp_path: 
     pq.write_table(pa.table({"project": ["p"] * 2, "file": ["f.c"] * 2}), tmp_path / "branches.parquet")
     predictions = {"project": ["p"] * 2, "file": ["f.c"] * 2, "block": [1, 2], "first": [0.9, 0.3]}
     pq.write_table(pa.table(predictions), tmp_path / "said.parquet")
-    assert repair.chosen(tmp_path) == [("p", "f.c")]
+    assert repair.choose_files(tmp_path) == [("p", "f.c")]
     record = repair.measure(tmp_path, tmp_path / "said.parquet", [("p", "f.c")])
     assert {key: record[key] for key in ("projects", "files", "functions", "blocks")} == {
         "projects": 1,

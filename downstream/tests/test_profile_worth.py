@@ -83,7 +83,7 @@ def worth() -> ModuleType:
 
 
 def test_what_variants_leave_of_a_profile(worth: ModuleType) -> None:
-    plain, alone = worth.without_profile(TEXT), worth.branches_alone(TEXT)
+    plain, alone = worth.without_profile(TEXT), worth.only_branch_weights(TEXT)
     assert "br i1 %a, label %1, label %2, !llvm.loop !9\n" in plain
     assert "define void @f(i1 %a, i32 %n) #0 {\n" in plain
     assert "  ]\n" in plain

@@ -26,13 +26,14 @@ def test_lists_that_predict_are_not_copies_of_each_other() -> None:
 
 def test_what_is_won_is_the_best_so_far_and_never_less_than_nothing() -> None:
     logs = np.log([[1.0, 2.0, 0.5], [1.0, 0.8, 0.9]])
-    np.testing.assert_allclose(np.exp(spectrum.won(logs, np.array([[1, 2], [2, 1]]))), [[1, 2], [1 / 0.9, 1 / 0.8]])
+    gains = spectrum.best_gains(logs, np.array([[1, 2], [2, 1]]))
+    np.testing.assert_allclose(np.exp(gains), [[1, 2], [1 / 0.9, 1 / 0.8]])
 
 
 def test_reactions_tell_which_list_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where list 1 saves, list 2 saves more; where list 1 costs, list 3 does: nothing else says which."""
     monkeypatch.setattr(spectrum, "PROBES", 1)
-    monkeypatch.setattr(spectrum, "MORE", (0, 1))
+    monkeypatch.setattr(spectrum, "EXTRA", (0, 1))
     monkeypatch.setattr(spectrum, "NEIGHBOURS", 20)
     first = np.arange(600) % 3 > 0  # the list that is fixed next is list 2
     logs = np.zeros((600, 4))

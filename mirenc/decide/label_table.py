@@ -145,7 +145,7 @@ def _cells(table: Any, name: str) -> list[dict[str, str]]:
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
             problem = f"{name}, row {number}: found {type(record).__name__}; allowed: mappings of columns to values"
-            advice = "Give {'file': 'a.ll', 'function': 'f', 'label': 'slow'}; of a data frame, .to_dict('records')"
+            advice = "Give {'file': 'a.ll', 'function': 'f', 'label': 1}; a frame: .to_dict('records') or .to_dicts()"
             raise ConfigError(f"{problem}. {advice}")
     return [{str(key).strip(): _text(value) for key, value in record.items()} for record in records]
 

@@ -114,7 +114,8 @@ def fit_labels(
     if kind == "numbers" and logarithm is None:
         low, high = np.percentile(np.asarray(code.labels, dtype=np.float64), [10, 90])
         logarithm = bool(code.labels.min() >= 0 and high > _WIDE_RATIO * max(low, 1.0))
-    logarithm = bool(logarithm) and kind == "numbers"
+    if logarithm and kind == "classes":
+        raise TaskError("the labels are classes, which have no logarithm. Type: --no-log, or --kind numbers")
     if logarithm and code.labels.min() <= -1:
         raise TaskError(f"label {code.labels.min():g}: a logarithm needs numbers above -1. Type: --no-log")
     if logarithm and code.labels.max() < _WIDE_RATIO:
@@ -161,7 +162,7 @@ def fit_labels(
         groups=len(np.unique(code.groups)),
         baseline=baseline,
         gain=figures[baseline]["gain"],
-        logarithm=logarithm,
+        logarithm=bool(logarithm),
         error=0.0 if kind == "classes" else max(float(np.percentile(miss, 80)), 1e-12),
         records=_records(probabilities, answers[EMBEDDING] == code.labels) if kind == "classes" else [],
         built=tuple(sorted(level for level in set(code.built) if code.built.count(level) > _RARITY * len(code.built))),

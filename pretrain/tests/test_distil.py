@@ -180,7 +180,7 @@ def test_the_teachers_vectors_are_made_once(
 def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleType, recipe: Any, corpus: Corpus) -> None:
     rows = script.choose(corpus, *corpus.split(script.HELD_OUT, script.SEED))[0][:256]
     model = MIREncoder(recipe.student(load_files(recipe.teacher)))
-    teacher_vectors = script.Wanted.split(rows, rows[:0], np.zeros((256, 32), np.float16))
+    teacher_vectors = script.Targets.split(rows, rows[:0], np.zeros((256, 32), np.float16))
     training = script.Distillation(recipe, model, corpus, teacher_vectors, CPU)
     for epoch in range(2):
         batches = [training.batch(step) for step in range(16 * epoch, 16 * epoch + 16)]
@@ -204,6 +204,6 @@ def test_nearness_worked_by_hand(script: ModuleType) -> None:
     teachers = np.array([[4.0, 5.0], [1.0, 3.0]], np.float16)
     predicted = np.array([[3.0, 2.0], [2.0, 0.0]], np.float32)
     none = np.zeros(0)
-    teacher_vectors = script.Wanted(none, none, none, none, np.ones(2, np.float32), np.array([1.0, 2.0], np.float32))
+    teacher_vectors = script.Targets(none, none, none, none, np.ones(2, np.float32), np.array([1.0, 2.0], np.float32))
     cosines = teacher_vectors.nearness(predicted, teachers)
     assert cosines == {"statements": 2, "mean": pytest.approx(0.5), "p5": pytest.approx(0.05)}

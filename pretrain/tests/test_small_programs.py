@@ -205,16 +205,16 @@ def test_a_map_is_fitted_on_its_rows_alone(figures: ModuleType) -> None:
     generator = np.random.default_rng(3)
     block = generator.normal(size=(440, 6)) @ generator.normal(size=(6, 6))
     rows, pairs = np.arange(400), np.arange(400).reshape(-1, 2)
-    white = figures.fitted(figures.Method("m", block, [block]), rows, None)
+    white = figures.apply_map(figures.Method("m", block, [block]), rows, None)
     floor = shrinkage_floor(block[rows])
     mean, matrix = fit_whitening(block[rows], floor=floor)
     np.testing.assert_allclose(white, (block - mean) @ matrix)
     spread = [np.linalg.eigvalsh(np.cov(each[rows], rowvar=False)) for each in (block, white)]
     assert spread[1][-1] / spread[1][0] < spread[0][-1] / spread[0][0] / 5
-    long = figures.fitted(figures.Method("m", block, [block, block], (1.0, 3.0)), rows, None)
+    long = figures.apply_map(figures.Method("m", block, [block, block], (1.0, 3.0)), rows, None)
     np.testing.assert_allclose(long, np.hstack([white, 3 * white]), atol=1e-5)
     changed = block.copy()
     changed[400:] *= 7
     for fitting_pairs in (None, pairs):
-        before, after = (figures.fitted(figures.Method("m", b, [b]), rows, fitting_pairs) for b in (block, changed))
+        before, after = (figures.apply_map(figures.Method("m", b, [b]), rows, fitting_pairs) for b in (block, changed))
         np.testing.assert_array_equal(before[:400], after[:400])

@@ -44,7 +44,7 @@ def test_a_cap_takes_the_same_sources_at_every_level(script: ModuleType, tmp_pat
         for number in range(9):
             for level, ir in {"O0": MEMORY, "Oz": SMALL}.items():
                 add(folder, f"{number}.c", level, ir.replace("@f", f"@f{number}"))
-    record = script.measured(tmp_path / "pairs", 4)
+    record = script.level_figures(tmp_path / "pairs", 4)
     assert record["modules"] == {"O0": {"O0": 4}, "Oz": {"Os": 4}}
     files = {build.file for _, builds in script.builds_of(tmp_path / "pairs" / "clang-19", 4) for build in builds}
     assert len(files) == 4

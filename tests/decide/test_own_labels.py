@@ -437,3 +437,5 @@ def test_a_logarithm_of_small_numbers_is_refused(tables: tuple[Path, Path], tiny
     ):
         fit_labels(rows, tiny, kind="numbers", logarithm=True)
     assert not fit_labels(rows, tiny, kind="numbers").head.facts.logarithm
+    with pytest.raises(TaskError, match="the labels are classes, which have no logarithm"):
+        fit_labels(rows_of(tables[0]), tiny, logarithm=True)
