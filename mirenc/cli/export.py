@@ -90,7 +90,7 @@ def _export_head(head_name: str, folder: Path) -> None:
     elif Path(head_name).is_dir() and "task" not in (contents := load_head(head_name))[1]:
         head, metadata = contents
         if CUSTOM in metadata:
-            raise _of_vectors(head_name, CustomHead.load(head_name).facts.model, head, head_name)
+            raise _vector_head_error(head_name, CustomHead.load(head_name).facts.model, head, head_name)
         features = metadata.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
         low, high = _range_of_cuts(head)
     else:
@@ -129,7 +129,7 @@ def _head_columns(head: TaskHead, name: str) -> tuple[list[str], Float64, Float6
 
     task, reach = head.task, head.reach
     if head.row != "look_ahead":
-        raise _of_vectors(name, head.model, head.head, task.name)
+        raise _vector_head_error(name, head.model, head.head, task.name)
     low, high = (
         np.concatenate(ends) for ends in ((reach.low, reach.code.min(axis=0)), (reach.high, reach.code.max(axis=0)))
     )
@@ -139,9 +139,9 @@ def _head_columns(head: TaskHead, name: str) -> tuple[list[str], Float64, Float6
     return [*context, *DEFAULT_NAMES], low, high
 
 
-def _of_vectors(name: str, model: str, head: Any, asked: str) -> HeadError:
+def _vector_head_error(name: str, model: str, head: Any, question: str) -> HeadError:
     return HeadError(
         f"{name} takes a vector of {model} ({head.n_features_in_:,} numbers in all), which no C program can make. To "
-        f"use it, type: mirenc predict {asked} FILE --json. Heads that can be exported: vectorization.look_ahead, "
+        f"use it, type: mirenc predict {question} FILE --json. Heads that can be exported: vectorization.look_ahead, "
         "branch_probability, trip_count, and heads of your own without a task"
     )

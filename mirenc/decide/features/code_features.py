@@ -34,8 +34,8 @@ class CodeReader:
     def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
         """The same for regions of several modules, whose statements are encoded together."""
         purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
-        every = (level for _, regions in modules for region in regions for level in _levels(region))
-        levels = tuple(dict.fromkeys(every))
+        region_levels = (level for _, regions in modules for region in regions for level in _levels(region))
+        levels = tuple(dict.fromkeys(region_levels))
         if not levels:
             return [[] for _ in modules]
         # As they were read: heads decide about code as it is, not about a normal form of it.
