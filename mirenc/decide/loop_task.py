@@ -176,8 +176,8 @@ class LoopTask(Task):
                 f"the source, or compile with: clang {' '.join(SCALAR_LOOPS.flags['c'][2:])} -S -emit-llvm"
             )
         attributes = zip(module.defined_functions, attributes_of(module.text), strict=True)
-        alone = {function.name for function, words in attributes if "optnone" in words}
-        loops = [region for region in regions_of(module, "loop").regions if region.symbol not in alone]
+        optnone_names = {function.name for function, words in attributes if "optnone" in words}
+        loops = [region for region in regions_of(module, "loop").regions if region.symbol not in optnone_names]
         # A loop stands before those inside it, and they are deeper.
         inside = [later.symbol == loop.symbol and later.depth > loop.depth for loop, later in itertools.pairwise(loops)]
         return [loop for loop, outer in zip(loops, [*inside, False], strict=False) if not outer]
@@ -205,8 +205,8 @@ class LoopTask(Task):
         if len(set(map(repr, probed))) == 1:
             code = dict.fromkeys(allowed, probed[0])
         else:
-            rest = [hint for hint in allowed if hint not in _PROBES]
-            code = dict(zip([*_PROBES, *rest], [*probed, *look_ahead(module, region, rest, bits)], strict=True))
+            unprobed = [hint for hint in allowed if hint not in _PROBES]
+            code = dict(zip([*_PROBES, *unprobed], [*probed, *look_ahead(module, region, unprobed, bits)], strict=True))
         if len(context) > _BEFORE_BRANCHES and 0 < (width := int(float(context[2]))) < 16:
             code |= {None: code.get(Hint(width, int(float(context[3]))), code[None])}
         return [code.get(hint) for hint in hints]

@@ -89,7 +89,7 @@ class Reducing(Head):
     context_columns: int
     components: int
 
-    def _seen(self, features: Float64) -> Float64:
+    def _used_columns(self, features: Float64) -> Float64:
         """The columns that the head looks at: all, or without ``use_code`` the context columns."""
         return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
 

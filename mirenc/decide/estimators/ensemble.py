@@ -88,15 +88,16 @@ class _Ensemble(Head):
         target = self._checked_target(y, len(features))
         self.n_features_in_ = features.shape[1]
         self._check_parameters(self.n_features_in_)
-        inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
+        inner_fold = np.arange(len(features)) % 5 if part is None else np.asarray(part)
         counts = Counter(name for name, _ in self.members)
         held_out: dict[str, Float64] = {}
         if len(self.members) > 1 or self._ALWAYS_HOLDS_OUT:
-            folds = np.unique(inner)
+            folds = np.unique(inner_fold)
             if len(folds) < 2:
                 raise ConfigError(f"`part` gives {len(folds)} inner folds; two are needed to choose among members")
             held_out = {
-                name: self._held_out(member, features, target, settings, inner, asked) for name, member in self.members
+                name: self._cross_predict(member, features, target, settings, inner_fold, asked)
+                for name, member in self.members
             }
             counts = self._pick(held_out, target)
         self.scores_ = {name: self._score(predicted, target) for name, predicted in held_out.items()}
@@ -110,49 +111,54 @@ class _Ensemble(Head):
         }
         return self
 
-    def _ask(self, member: Any, features: Float64, views: SettingViews) -> Float64:
+    def _predict_member(self, member: Any, features: Float64, views: SettingViews) -> Float64:
         """What a trained member predicts; the mean, where there are several views of the settings."""
         method = getattr(member, self._METHOD)
-        each_view: Sequence[Settings | None] = views if isinstance(views, Sequence) else [views]
-        answers: list[Float64] = [method(features, *settings_for(member, view)) for view in each_view]
+        view_list: Sequence[Settings | None] = views if isinstance(views, Sequence) else [views]
+        answers: list[Float64] = [method(features, *settings_for(member, view)) for view in view_list]
         return answers[0] if len(answers) == 1 else np.mean(answers, axis=0)
 
-    def _held_out(
+    def _cross_predict(
         self,
         member: Any,
         features: Float64,
         target: Float64,
         settings: Settings | None,
-        inner: NDArray[Any],
+        inner_fold: NDArray[Any],
         views: SettingViews = None,
     ) -> Float64:
         """What a member predicts of each row when it was not trained on the row's inner fold."""
-        out = np.empty_like(target)
-        for fold in np.unique(inner):
-            test, rest = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
-            trained = clone(member).fit(features[rest], target[rest], *settings_for(member, _taken(settings, rest)))
-            out[test] = self._ask(trained, features[test], _taken(settings if views is None else views, test))
-        return out
+        predictions = np.empty_like(target)
+        for fold in np.unique(inner_fold):
+            test, training = np.flatnonzero(inner_fold == fold), np.flatnonzero(inner_fold != fold)
+            settings_known = settings_for(member, _view_rows(settings, training))
+            trained = clone(member).fit(features[training], target[training], *settings_known)
+            test_views = _view_rows(settings if views is None else views, test)
+            predictions[test] = self._predict_member(trained, features[test], test_views)
+        return predictions
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
-        taken: list[str] = []
+        names: list[str] = []
         total = np.zeros_like(target)
         best, length = -np.inf, 0
         for count in range(1, self.picks + 1):
             score, name = max((self._score((total + held_out[name]) / count, target), name) for name in held_out)
-            taken.append(name)
+            names.append(name)
             total += held_out[name]
             if score > best:  # a longer list must be better, not as good
                 best, length = score, count
-        return Counter(taken[:length])
+        return Counter(names[:length])
 
     # -- prediction ------------------------------------------------------------------------------------
     def _answer(self, features: Float64, settings: SettingViews = None) -> Float64:
-        parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
+        parts = [
+            weight * self._predict_member(self.members_[name], features, settings)
+            for name, weight in self.weights_.items()
+        ]
         return np.asarray(np.sum(parts, axis=0))
 
 
-def _taken(views: SettingViews, rows: Int64) -> Any:
+def _view_rows(views: SettingViews, rows: Int64) -> Any:
     """The views of some rows."""
     if isinstance(views, Sequence):
         return [view.take(rows) for view in views]

@@ -49,8 +49,8 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     _COUNTS = ("components", "most_pairs")
 
     def _learn(self, features: Float64, costs: Float64, settings: Settings | None = None) -> None:
-        features = self._seen(features)
-        settings = settings or _numbered(self.n_choices_, len(costs))
+        features = self._used_columns(features)
+        settings = settings or _indicator_settings(self.n_choices_, len(costs))
         if costs.shape != settings.row.shape:
             problem = f"costs {costs.shape}, settings {settings.row.shape}"
             raise HeadError(f"{problem}; for each sample, a row of costs and a row of settings are needed")
@@ -69,8 +69,8 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         else:
             relative = log_ratios(costs, self.default)[sample, column]
         if len(sample) > self.most_pairs:
-            drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
-            sample, setting, relative = sample[drawn], setting[drawn], relative[drawn]
+            drawn_pairs = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
+            sample, setting, relative = sample[drawn_pairs], setting[drawn_pairs], relative[drawn_pairs]
         rows = self._pairs(self._reduced(scaled), self._setting_columns(settings.features), sample, setting)
         self.regressor_ = clone(self.regressor).fit(rows, relative)
 
@@ -90,25 +90,26 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         return np.concatenate(parts, axis=1)
 
     def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
-        features = self._seen(features)
-        settings = settings or _numbered(self.n_choices_, len(features))
-        width, needed = settings.features.shape[1], len(self.setting_middle_)
-        if len(settings) != len(features) or width != needed:
+        features = self._used_columns(features)
+        settings = settings or _indicator_settings(self.n_choices_, len(features))
+        width, columns_needed = settings.features.shape[1], len(self.setting_middle_)
+        if len(settings) != len(features) or width != columns_needed:
             problem = f"{len(features)} rows of features, settings of shape {settings.row.shape} with {width} columns"
-            raise HeadError(f"{problem}; settings need one row for each sample, and {needed} columns")
+            raise HeadError(f"{problem}; settings need one row for each sample, and {columns_needed} columns")
         reduced = self._reduced((features - self.middle_) / self.spread_)
         columns = self._setting_columns(settings.features)
-        sample, place = np.nonzero(settings.row >= 0)
-        out = np.full(settings.row.shape, np.inf)
+        sample, position = np.nonzero(settings.row >= 0)
+        costs = np.full(settings.row.shape, np.inf)
         for first in range(0, len(sample), _BLOCK):
-            rows, at = sample[first : first + _BLOCK], place[first : first + _BLOCK]
-            out[rows, at] = self.regressor_.predict(self._pairs(reduced, columns, rows, settings.row[rows, at]))
-        return out
+            rows, choice = sample[first : first + _BLOCK], position[first : first + _BLOCK]
+            pairs = self._pairs(reduced, columns, rows, settings.row[rows, choice])
+            costs[rows, choice] = self.regressor_.predict(pairs)
+        return costs
 
     def _any_settings(self, samples: int) -> Settings:
         return Settings(np.zeros((1, len(self.setting_middle_))), np.zeros((samples, self.n_choices_), dtype=np.int64))
 
 
-def _numbered(count: int, samples: int) -> Settings:
+def _indicator_settings(count: int, samples: int) -> Settings:
     """Settings of which nothing is known: an indicator column for each."""
     return Settings(np.eye(count), np.broadcast_to(np.arange(count), (samples, count)))

@@ -144,7 +144,7 @@ class _Trees(Reducing):
     random_state: int = 0
 
     def _learn(self, features: Float64, target: Float64) -> None:
-        columns = self._seen(features)
+        columns = self._used_columns(features)
         self._find_components(columns)
         self.forest_ = Forest.join(self._grow(self._reduced(columns), target))
 
@@ -153,7 +153,7 @@ class _Trees(Reducing):
 
     def _answer(self, features: Float64) -> Float64:
         # Trees were grown in single precision, and a cut may lie between two doubles that are one float.
-        return self.forest_.mean(self._reduced(self._seen(features)).astype(np.float32))
+        return self.forest_.mean(self._reduced(self._used_columns(features)).astype(np.float32))
 
 
 @dataclass(eq=False, repr=False)

@@ -87,10 +87,10 @@ def loop_numbers(code: LoopCode | None) -> Float64:
         return [0.0] * _PART if loop is None else [1.0, float(loop.bits), *loop.counts]
 
     parts = [*part(code.vector), *part(code.epilogue), *part(code.scalar), *code.around.counts]
-    head, more = (code.hint.width, code.hint.count, code.unrolled), [float(code.loops), code.instructions]
+    setting, totals = (code.hint.width, code.hint.count, code.unrolled), [float(code.loops), code.instructions]
     for loop in (code.vector, code.epilogue, code.scalar):
-        more += [0.0] * (1 + _COUNTS) if loop is None else [float(loop.masked_stores), *loop.skipped]
-    return np.array([*head, *parts, *more], dtype=np.float64)
+        totals += [0.0] * (1 + _COUNTS) if loop is None else [float(loop.masked_stores), *loop.skipped]
+    return np.array([*setting, *parts, *totals], dtype=np.float64)
 
 
 class _Columns:
@@ -104,8 +104,8 @@ class _Columns:
         self.bits, self.epilogue_bits, _ = (np.maximum(part[:, 1], 64.0) for part in parts)
         self.around = table[:, _FIRST_MORE - _COUNTS - 2 : _FIRST_MORE - 2]
         self.loops, self.instructions = table[:, _FIRST_MORE - 2 : _FIRST_MORE].T
-        more = table[:, _FIRST_MORE:].reshape(len(table), 3, -1).swapaxes(0, 1)
-        self.masked_stores, self.skipped = more[..., 0], more[..., 1:]
+        branch_counts = table[:, _FIRST_MORE:].reshape(len(table), 3, -1).swapaxes(0, 1)
+        self.masked_stores, self.skipped = branch_counts[..., 0], branch_counts[..., 1:]
         self.elements = self.width * self.count
         self.unroll_or_elements = np.where(self.has_vector, self.elements, self.unrolled)
         self.body = np.where(self.has_vector[:, None], self.vector, self.scalar)
@@ -115,24 +115,25 @@ class _Columns:
 
         With ``taken``, as `setting_columns` has it, cycles also follow from branches.
         """
-        narrower = np.where((self.count > 1) | (self.epilogue_bits < self.bits), 1.0, 2.0)
-        lanes = np.maximum(2.0, self.width * self.epilogue_bits / self.bits / narrower)
+        divisor = np.where((self.count > 1) | (self.epilogue_bits < self.bits), 1.0, 2.0)
+        lanes = np.maximum(2.0, self.width * self.epilogue_bits / self.bits / divisor)
         elements, cycles = (self.elements, lanes, self.unrolled), []
-        for place, body in enumerate((self.vector, self.epilogue, self.scalar)):
+        for number, body in enumerate((self.vector, self.epilogue, self.scalar)):
             cycles.append(body @ _WEIGHTS + _TURN)
             if len(taken):
                 _, share, rarer = taken if taken[0] else _HALF
-                skipped = self.skipped[place] @ _WEIGHTS
-                cycles[-1] += _MASKED_STORE * self.masked_stores[place] - (1 - share) * skipped
-                cycles[-1] += _WRONG_WAY * rarer * elements[place] * (skipped > 0)
+                skipped = self.skipped[number] @ _WEIGHTS
+                cycles[-1] += _MASKED_STORE * self.masked_stores[number] - (1 - share) * skipped
+                cycles[-1] += _WRONG_WAY * rarer * elements[number] * (skipped > 0)
         turns = np.where(self.has_vector, iterations // self.elements, 0.0)
         # Without a scalar loop, the remainder is a turn with idle lanes.
         turns += self.has_vector & ~self.has_scalar & (turns * self.elements < iterations)
         remaining = np.maximum(iterations - turns * self.elements, 0.0)
-        narrow = np.where(self.has_epilogue, remaining // lanes, 0.0)
-        remaining -= narrow * lanes
-        vector, left = turns * cycles[0], remaining * cycles[2] / self.unrolled
-        return turns, remaining, vector, left, self.around @ _WEIGHTS + vector + narrow * cycles[1] + left
+        epilogue_turns = np.where(self.has_epilogue, remaining // lanes, 0.0)
+        remaining -= epilogue_turns * lanes
+        vector, scalar = turns * cycles[0], remaining * cycles[2] / self.unrolled
+        total = self.around @ _WEIGHTS + vector + epilogue_turns * cycles[1] + scalar
+        return turns, remaining, vector, scalar, total
 
     def cost(self, iterations: float, taken: Sequence[float] = ()) -> Float64:
         """Logarithm of the rough cycles of the loop, entered once for so many iterations. (K,)."""
@@ -140,8 +141,8 @@ class _Columns:
 
     def branches(self) -> list[Float64]:
         """Cycles that a jump may skip and masked stores, for each element, and the former of the scalar loop. (K,)."""
-        both = zip(self.skipped @ _WEIGHTS, self.masked_stores, strict=True)
-        (vector, stores), _, (scalar, scalar_stores) = both
+        bodies = zip(self.skipped @ _WEIGHTS, self.masked_stores, strict=True)
+        (vector, stores), _, (scalar, scalar_stores) = bodies
         body = np.where(self.has_vector, (vector, stores), (scalar, scalar_stores)) / self.unroll_or_elements
         return [*body, scalar / self.unrolled]
 
@@ -185,7 +186,8 @@ def setting_columns(table: Float64, default: int, iterations: float, taken: Sequ
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
         trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
         if len(taken):
-            logs = [one if place == 1 else np.log1p(one) for place, one in enumerate(columns.parts(iterations, taken))]
+            parts = enumerate(columns.parts(iterations, taken))
+            logs = [part if number == 1 else np.log1p(part) for number, part in parts]
             trip = np.column_stack([trip, logs[-1] - logs[-1][default], *_with_default(logs, default)])
     branches = np.tile(taken, (len(table), 1))
     return np.concatenate([code - code[default], grid - grid[default], branches, more, trip], axis=1)
@@ -193,7 +195,7 @@ def setting_columns(table: Float64, default: int, iterations: float, taken: Sequ
 
 def _with_default(columns: Sequence[Float64], default: int) -> list[Float64]:
     """Each column (K,), and after it one (K,) that repeats the default's value."""
-    return [part for one in columns for part in (one, np.full_like(one, one[default]))]
+    return [each for column in columns for each in (column, np.full_like(column, column[default]))]
 
 
 def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
@@ -205,7 +207,7 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
     cache = Cache(hashlib.sha256(versions.encode()).hexdigest(), kind="look-ahead")
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
     # What a run tells changes no code, so that all data of a loop share it.
-    keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context[1:]))) for one in data.samples]
+    keys = [cache_key("look-ahead", repr((sample.ir, sample.region, sample.context[1:]))) for sample in data.samples]
     stored = cache.get(keys)
     for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
         if key in stored:

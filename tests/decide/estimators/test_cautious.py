@@ -124,9 +124,9 @@ def test_answers_are_averaged_over_views_of_the_settings() -> None:
     assert untold.margin_ > informed.margin_
     chosen = costs[np.arange(300), untold.predict_proba(features, may).argmax(axis=1)]
     assert np.mean(chosen > 1) < 0.06
-    each = [EnsembleHead._ask(informed, informed.members_["pairs"], features, one) for one in may]
+    each = [EnsembleHead._predict_member(informed, informed.members_["pairs"], features, one) for one in may]
     np.testing.assert_allclose(
-        EnsembleHead._ask(informed, informed.members_["pairs"], features, may), np.mean(each, axis=0)
+        EnsembleHead._predict_member(informed, informed.members_["pairs"], features, may), np.mean(each, axis=0)
     )
 
 
