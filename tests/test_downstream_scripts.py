@@ -384,7 +384,7 @@ def test_gains_are_those_of_the_best_so_far_and_of_oz() -> None:
     ratios = np.array([[1.0, 1.2, 0.9, 0.8], [1.0, 1.1, 1.3, 1.0]])
     gains = figures.gains(ratios, np.array([[1, 2, 3], [3, 2, 1]]))
     assert gains == pytest.approx(np.array([[0.0, -np.log(0.9), -np.log(0.8)], [0.0, 0.0, 0.0]]))
-    assert figures.followed_by_rest(np.array([[3, 1], [1, 3]]), np.array([1, 4, 3, 2])).tolist() == [
+    assert figures.with_other_lists(np.array([[3, 1], [1, 3]]), np.array([1, 4, 3, 2])).tolist() == [
         [3, 1, 4, 2],
         [1, 3, 4, 2],
     ]
@@ -468,8 +468,8 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     # The README's tables say what the records say.
     readme = script("passes/readme_tables")
     monkeypatch.setattr(readme, "HERE", tmp_path / "out")
-    assert readme.won([np.log(2), 0.0, -np.log(2)], "speedup", 4) == "+50.00 [+0.00, -100.00]"
-    assert readme.won([0.125, 0.0, 0.25], "mae", 3) == "+0.125 [+0.000, +0.250]"
+    assert readme.gain_text([np.log(2), 0.0, -np.log(2)], "speedup", 4) == "+50.00 [+0.00, -100.00]"
+    assert readme.gain_text([0.125, 0.0, 0.25], "mae", 3) == "+0.125 [+0.000, +0.250]"
     names = ("labels", "asked", "held_out", "project")
     (tmp_path / "out" / "README.md").write_text("".join(f"<!-- passes {one} -->\n<!-- end -->\n" for one in names))
     run(readme, "--table", table)
