@@ -155,7 +155,7 @@ def test_held_out_rows_are_predicted_without_their_part(member: Any) -> None:
     part = np.arange(40) // 14  # 14, 14 and 12 rows
     features[:, 1:] = (features[:, 1:] + 5 * part[:, None]) * (1 + part[:, None])
     costs[part == 1, 0] *= 3
-    out = EnsembleHead([])._held_out(member, features, costs, None, part)
+    out = EnsembleHead([])._cross_predict(member, features, costs, None, part)
     for name in range(3):
         test = part == name
         expected = clone(member).fit(features[~test], costs[~test]).predict_proba(features[test])
@@ -167,7 +167,7 @@ def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
     settings = Settings(np.array([[0.0], [1.0], [5.0]]), np.where(np.arange(40)[:, None] < 20, [[0, 1]], [[1, 2]]))
     member = PairHead(RidgeRegressor(0.1), products=True)
     part = np.arange(40) % 2
-    out = EnsembleHead([])._held_out(member, features, costs, settings, part)
+    out = EnsembleHead([])._cross_predict(member, features, costs, settings, part)
     for name in range(2):
         test, training = np.flatnonzero(part == name), np.flatnonzero(part != name)
         fitted = clone(member).fit(features[training], costs[training], settings.take(training))
