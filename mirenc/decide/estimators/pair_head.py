@@ -30,8 +30,8 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     ``context_columns`` columns of X are context features; without ``use_code`` only they are looked at.
     ``components``: principal components of the code columns. ``products``: the regressor also gets the products of
     the sample's columns and the setting's; a linear one needs them, or it orders settings alike for every sample.
-    ``clip``: relative log costs are cut at plus and minus this. ``most_pairs``: where there are more pairs, this
-    many are drawn.
+    ``clip``: without ``default``, relative log costs are cut at plus and minus this. ``most_pairs``: where there are
+    more pairs, this many are drawn.
     """
 
     regressor: Any

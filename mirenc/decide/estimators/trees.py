@@ -276,8 +276,8 @@ def boosted_trees(boosted: Any) -> list[Tree]:
 class BoostedRegressor(_Trees, Regressor, kind="boosted_number"):
     """Gradient boosted trees that predict a number, for thousands of rows; code is reduced as by `TreesHead`.
 
-    ``share``: of the columns, drawn for each cut. ``bags`` ensembles are averaged; where there are several, each is
-    grown on half of the rows, drawn anew (subagging: Buehlmann, Yu, 2002), as chance is a large part of what one says.
+    ``share``: which part of the columns is drawn for each cut. ``bags``: how many ensembles are averaged; if several,
+    each is grown on a random half of the rows, which lowers the variance (subagging: Buehlmann and Yu, 2002).
     """
 
     _: KW_ONLY
@@ -291,7 +291,7 @@ class BoostedRegressor(_Trees, Regressor, kind="boosted_number"):
 
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> Self:
-        return super()._from_state({"bags": 1, "share": 1.0} | state)  # which heads that were saved before do not have
+        return super()._from_state({"bags": 1, "share": 1.0} | state)  # missing in older heads
 
     def _grow(self, rows: Float64, target: Float64) -> list[Tree]:
         trees, starts = [], []

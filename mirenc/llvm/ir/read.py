@@ -178,15 +178,15 @@ def _note_added(text: str, name: str) -> None:
     """Warn, once a run, of IR with a sanitizer's checks or a profile's counters, which are most of what is compared."""
     if _NOTED in os.environ:
         return
-    found, what = ("san_" in text or "ubsantrap" in text) and _SANITIZER.search(text), "checks of a sanitizer"
+    match, subject = ("san_" in text or "ubsantrap" in text) and _SANITIZER.search(text), "checks of a sanitizer"
     advice = "-fno-sanitize=all; without optimisation `zig cc` adds such checks by itself"
-    if not found and ("@__profc_" in text or "@__llvm_gcov_ctr" in text):
-        found, what = _COUNTERS.search(text), "counters of a profile or of coverage"
+    if not match and ("@__profc_" in text or "@__llvm_gcov_ctr" in text):
+        match, subject = _COUNTERS.search(text), "counters of a profile or of coverage"
         advice = "-fno-profile-generate -fno-profile-instr-generate, and without --coverage"
-    if found:
+    if match:
         os.environ[_NOTED] = "1"
-        problem = f"has {what} (%s), and looks unlike code without them"
-        _LOGGER.warning(f"mirenc: warning: %s: {problem}. Compile with {advice}", name, found[1])
+        problem = f"has {subject} (%s), and looks unlike code without them"
+        _LOGGER.warning(f"mirenc: warning: %s: {problem}. Compile with {advice}", name, match[1])
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:

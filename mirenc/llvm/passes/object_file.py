@@ -58,8 +58,8 @@ def elf_sections(data: bytes) -> list[Section]:
     """All sections of an ELF object, as ``size -A`` has them and those that it leaves out."""
     headers, names = elf_headers(lambda offset, size: data[offset : offset + size])
     return [
-        Section(_name(names, name), size, bool(flags & _ALLOCATED) and kind != _NO_BITS, bool(flags & _EXECUTED))
-        for name, kind, flags, _, _, size, *_ in headers
+        Section(_name(names, header.name), header.size, _is_loaded(header), code=bool(header.flags & _EXECUTED))
+        for header in headers
     ]
 
 
@@ -81,6 +81,10 @@ def elf_functions(data: bytes) -> list[Symbol]:
 
 
 _Header = namedtuple("_Header", "name kind flags address offset size link info alignment entry")
+
+
+def _is_loaded(header: _Header) -> bool:
+    return bool(header.flags & _ALLOCATED) and header.kind != _NO_BITS
 
 
 def _class_and_order(data: bytes) -> tuple[bool, str]:
